@@ -1,0 +1,124 @@
+// Package atomicfile makes files that appear under their name only when they are whole.
+//
+// A file is written under a temporary name beside its final one, synced, and renamed. What is left after a
+// crash has the temporary name, and the next run on the same name removes it.
+package atomicfile
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// ErrExists reports that the final name is taken and overwriting was not asked for.
+var ErrExists = errors.New("output exists; use --force to overwrite it")
+
+// A File is a file on its way. Write to it, then Commit; Abort drops it and does nothing after Commit.
+type File struct {
+	*os.File
+	final string
+	done  bool
+}
+
+// Create starts the file that will be called name. Without force it refuses a name that is taken.
+func Create(name string, force bool) (*File, error) {
+	if err := Check(name, force); err != nil {
+		return nil, err
+	}
+	f, err := os.OpenFile(TempName(name), os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o666)
+	if err != nil {
+		return nil, fmt.Errorf("creating %s: %w", name, err)
+	}
+	return &File{File: f, final: name}, nil
+}
+
+// Check refuses a name that is taken unless force is set, and removes temporary files that runs which no
+// longer live left behind.
+func Check(name string, force bool) error {
+	if st, err := os.Stat(name); err == nil {
+		if st.IsDir() {
+			return fmt.Errorf("%s is a folder", name)
+		}
+		if !force {
+			return fmt.Errorf("%s: %w", name, ErrExists)
+		}
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	dir, base := filepath.Split(name)
+	if dir == "" {
+		dir = "."
+	}
+	if _, err := os.Stat(dir); err != nil {
+		return fmt.Errorf("%s: the folder %s does not exist", name, dir)
+	}
+	stale, err := os.ReadDir(dir)
+	if err != nil {
+		return nil //nolint:nilerr // a folder that can be written but not listed is fine
+	}
+	for _, e := range stale {
+		if pid, ok := ownerOf(e.Name(), base); ok && !alive(pid) {
+			_ = os.Remove(filepath.Join(dir, e.Name()))
+		}
+	}
+	return nil
+}
+
+// TempName is the name under which this process writes the file called name.
+func TempName(name string) string {
+	dir, base := filepath.Split(name)
+	return filepath.Join(dir, fmt.Sprintf(".%s.%d.partial", base, os.Getpid()))
+}
+
+// ownerOf returns the process that wrote a temporary file for the name base.
+func ownerOf(entry, base string) (pid int, ok bool) {
+	rest, ok := strings.CutPrefix(entry, "."+base+".")
+	if !ok {
+		return 0, false
+	}
+	rest, ok = strings.CutSuffix(rest, ".partial")
+	if !ok {
+		return 0, false
+	}
+	_, err := fmt.Sscanf(rest, "%d", &pid)
+	return pid, err == nil && fmt.Sprint(pid) == rest
+}
+
+// Commit syncs the file and gives it its name.
+func (f *File) Commit() error {
+	if f.done {
+		return nil
+	}
+	if err := errors.Join(f.Sync(), f.File.Close()); err != nil {
+		_ = f.Abort()
+		return fmt.Errorf("writing %s: %w", f.final, err)
+	}
+	f.done = true
+	return Rename(f.Name(), f.final)
+}
+
+// Rename gives a complete, closed temporary file its final name and makes that durable.
+func Rename(temp, final string) error {
+	if err := os.Rename(temp, final); err != nil {
+		_ = os.Remove(temp)
+		return fmt.Errorf("naming %s: %w", final, err)
+	}
+	if d, err := os.Open(filepath.Dir(final)); err == nil {
+		_ = d.Sync() // not every file system can sync a folder
+		_ = d.Close()
+	}
+	return nil
+}
+
+// Abort closes and removes the file.
+func (f *File) Abort() error {
+	if f.done {
+		return nil
+	}
+	f.done = true
+	_ = f.File.Close()
+	return os.Remove(f.Name())
+}

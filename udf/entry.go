@@ -1,0 +1,108 @@
+package udf
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// An Entry makes a representation available by name to the frame, SQL, the command and the documents.
+type Entry struct {
+	Name   string
+	Doc    string
+	Source string // the paper or program that defines it
+	Params []Param
+	New    func(Args) (Representation, error)
+	// Policy holds the decode policies the representation is defined with, such as on-unsorted=clamp; they
+	// replace the reader's defaults, never what a user says.
+	Policy map[string]string
+}
+
+// A Param is a named argument.
+type Param struct {
+	Name    string
+	Default string
+	Choices []string // where only these words are allowed
+	Doc     string
+}
+
+// Args are the arguments of a call by name; Entry.Make fills in the defaults.
+type Args map[string]string
+
+// Make checks the arguments, fills in the defaults and makes the representation.
+func (e Entry) Make(given Args) (Representation, error) {
+	args := Args{}
+	for _, p := range e.Params {
+		args[p.Name] = p.Default
+	}
+	for k, v := range given {
+		p, ok := e.param(k)
+		if !ok {
+			return nil, fmt.Errorf("%s has no parameter %q; it has %s", e.Name, k, strings.Join(e.paramNames(), ", "))
+		}
+		if len(p.Choices) > 0 && !contains(p.Choices, v) {
+			return nil, fmt.Errorf("%s: %s is one of %s, not %q", e.Name, k, strings.Join(p.Choices, ", "), v)
+		}
+		args[k] = v
+	}
+	r, err := e.New(args)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", e.Name, err)
+	}
+	return r, nil
+}
+
+func (e Entry) param(name string) (Param, bool) {
+	for _, p := range e.Params {
+		if p.Name == name {
+			return p, true
+		}
+	}
+	return Param{}, false
+}
+
+func (e Entry) paramNames() []string {
+	var out []string
+	for _, p := range e.Params {
+		out = append(out, p.Name)
+	}
+	return out
+}
+
+func contains(of []string, s string) bool {
+	for _, c := range of {
+		if c == s {
+			return true
+		}
+	}
+	return false
+}
+
+// Int reads an argument as an integer in [lo, hi].
+func (a Args) Int(name string, lo, hi int) (int, error) {
+	v, err := strconv.Atoi(a[name])
+	if err != nil || v < lo || v > hi {
+		return 0, fmt.Errorf("%s is a whole number from %d to %d, not %q", name, lo, hi, a[name])
+	}
+	return v, nil
+}
+
+// ParseCall splits "name:k=v,k=v" into the name and its arguments.
+func ParseCall(text string) (name string, args Args, err error) {
+	name, rest, _ := strings.Cut(text, ":")
+	args = Args{}
+	if rest == "" {
+		return name, args, nil
+	}
+	for part := range strings.SplitSeq(rest, ",") {
+		k, v, ok := strings.Cut(part, "=")
+		if k = strings.TrimSpace(k); !ok || k == "" {
+			return "", nil, fmt.Errorf("%q: arguments are written NAME:key=value,key=value", text)
+		}
+		if _, twice := args[k]; twice {
+			return "", nil, fmt.Errorf("%q: %s is given twice", text, k)
+		}
+		args[k] = strings.TrimSpace(v)
+	}
+	return name, args, nil
+}
