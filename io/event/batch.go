@@ -60,13 +60,13 @@ func (b Batch) P() []int8 { return b.p }
 // b.Release.
 func (b Batch) Slice(i, j int) Batch {
 	out := Batch{t: b.t[i:j]}
-	if b.x != nil {
+	if len(b.x) > 0 {
 		out.x = b.x[i:j]
 	}
-	if b.y != nil {
+	if len(b.y) > 0 {
 		out.y = b.y[i:j]
 	}
-	if b.p != nil {
+	if len(b.p) > 0 {
 		out.p = b.p[i:j]
 	}
 	return out

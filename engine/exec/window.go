@@ -1,0 +1,115 @@
+package exec
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"math"
+	"sort"
+
+	"github.com/evq-project/evq/io/event"
+)
+
+// A WindowTooLargeError reports a window with more events than memory allows.
+type WindowTooLargeError struct {
+	Index  int
+	Events int
+}
+
+func (e *WindowTooLargeError) Error() string {
+	return fmt.Sprintf("window %d holds more than %d events, which is what memory allows; use shorter windows or raise --memory", e.Index, e.Events)
+}
+
+// run bounds the windows that are handed on together.
+const run = 256
+
+// TimeWindow holds events back until the windows they fall in are complete.
+type TimeWindow struct {
+	In     EventOp
+	Bounds Bounds
+	Max    int // the events that may be held
+
+	held holder
+	next int   // the first window not yet handed on
+	seen int64 // the last event's time
+	any  bool  // an event was seen
+	done bool  // In has ended
+}
+
+func (w *TimeWindow) String() string { return "window " + w.Bounds.String() }
+
+// Input implements Operator.
+func (w *TimeWindow) Input() Operator { return w.In }
+
+// Close implements Operator.
+func (w *TimeWindow) Close() error { return w.In.Close() }
+
+// Next returns the windows that are complete, at least one.
+func (w *TimeWindow) Next(ctx context.Context) (event.Windowed, error) {
+	for {
+		if wins := w.complete(); len(wins) > 0 {
+			return event.Windowed{Events: w.held.cut(w.needed()), Windows: wins}, nil
+		}
+		if w.done || w.Bounds.Ended(w.next) {
+			return event.Windowed{}, io.EOF
+		}
+		b, err := w.In.Next(ctx)
+		if err == io.EOF {
+			w.done = true
+			continue
+		}
+		if err != nil {
+			return event.Windowed{}, err
+		}
+		if err := w.take(b); err != nil {
+			return event.Windowed{}, err
+		}
+	}
+}
+
+// take holds the events of b that a window to come may need.
+func (w *TimeWindow) take(b event.Batch) error {
+	if !w.any {
+		w.any = true
+		w.Bounds.Begin(b.T()[0])
+	}
+	w.seen = b.T()[b.Len()-1]
+	from := w.needed()
+	at := sort.Search(b.Len(), func(i int) bool { return b.T()[i] >= from })
+	if w.held.len()+b.Len()-at > w.Max {
+		return &WindowTooLargeError{w.next, w.Max}
+	}
+	w.held.add(b.Slice(at, b.Len()))
+	b.Release()
+	return nil
+}
+
+// needed is the earliest time that a window to come can hold.
+func (w *TimeWindow) needed() int64 {
+	if win, ok := w.Bounds.Window(w.next, math.MaxInt64, true); ok {
+		return win.Start
+	}
+	return math.MaxInt64
+}
+
+// complete returns the next windows that no later event can enter.
+func (w *TimeWindow) complete() []event.Window {
+	var out []event.Window
+	t := w.held.times()
+	lo := 0
+	seen := w.seen
+	if !w.any {
+		seen = math.MinInt64
+	}
+	for len(out) < run {
+		win, ok := w.Bounds.Window(w.next, seen, w.done)
+		if !ok || !(w.done || w.any && win.Last < w.seen) {
+			break
+		}
+		lo += sort.Search(len(t)-lo, func(i int) bool { return t[lo+i] >= win.Start })
+		n := sort.Search(len(t)-lo, func(i int) bool { return t[lo+i] > win.Last })
+		out = append(out, event.Window{Index: w.next, Start: win.Start, End: win.End, Lo: lo, Hi: lo + n})
+		w.next++
+	}
+	return out
+}

@@ -1,0 +1,172 @@
+package engine
+
+import (
+	"context"
+	"time"
+
+	"github.com/evq-project/evq/exprs"
+	"github.com/evq-project/evq/io/event"
+	"github.com/evq-project/evq/plan"
+	"github.com/evq-project/evq/udf"
+	"github.com/evq-project/evq/udf/stackedhist"
+)
+
+// A Frame is a lazy query that yields events. Frames are values: every verb returns a new one, and nothing
+// runs before Collect, Each or WriteTo.
+type Frame struct{ node plan.Node }
+
+// Filter keeps the events that satisfy every predicate.
+func (f Frame) Filter(preds ...exprs.Expr) Frame {
+	return Frame{&plan.Filter{In: f.node, Pred: exprs.And(preds...)}}
+}
+
+// Limit keeps the first n events.
+func (f Frame) Limit(n int64) Frame { return Frame{&plan.Limit{In: f.node, N: n}} }
+
+// Window cuts the events into windows: Every, Ends, Count or WholeRecording.
+func (f Frame) Window(w Windowing) Windowed { return Windowed{&plan.Window{In: f.node, By: w.by}} }
+
+// A Windowing says how events are cut into windows.
+type Windowing struct{ by plan.Windowing }
+
+// Every are half-open windows [a, b) of length d, one after the other on a grid through time 0 of the
+// recording's clock.
+func Every(d time.Duration) Windowing {
+	return Windowing{plan.Every{Length: d.Microseconds(), Hop: d.Microseconds()}}
+}
+
+// Hop sets the time from one window's start to the next's. It concerns Every only.
+func (w Windowing) Hop(d time.Duration) Windowing {
+	return w.every(func(e *plan.Every) { e.Hop = d.Microseconds() })
+}
+
+// Origin sets a time, in microseconds, at which a window starts. It concerns Every only.
+func (w Windowing) Origin(t int64) Windowing {
+	return w.every(func(e *plan.Every) { e.Origin, e.FromFirst = t, false })
+}
+
+// OriginFirst makes a window start at the first event. It concerns Every only.
+func (w Windowing) OriginFirst() Windowing {
+	return w.every(func(e *plan.Every) { e.Origin, e.FromFirst = 0, true })
+}
+
+// Between yields every window that intersects from <= t < to, whether it holds events or not. It concerns
+// Every only.
+func (w Windowing) Between(from, to int64) Windowing {
+	return w.every(func(e *plan.Every) { e.Range = &plan.TimeRange{From: from, To: to} })
+}
+
+func (w Windowing) every(change func(*plan.Every)) Windowing {
+	if e, ok := w.by.(plan.Every); ok {
+		change(&e)
+		return Windowing{e}
+	}
+	return w
+}
+
+// Ends are RVT's windows: closed at both ends, one for each time of the grid (microseconds, not decreasing),
+// each from span before it to it.
+func Ends(grid []int64, span time.Duration) Windowing {
+	return Windowing{plan.Ends{Times: grid, Span: span.Microseconds()}}
+}
+
+// Count are windows of n events, each step events after the one before; step 0 stands for n. The last may
+// hold fewer.
+func Count(n, step int64) Windowing {
+	if step == 0 {
+		step = n
+	}
+	return Windowing{plan.Count{N: n, Step: step}}
+}
+
+// Complete leaves out a last window with fewer events. It concerns Count only.
+func (w Windowing) Complete() Windowing {
+	if c, ok := w.by.(plan.Count); ok {
+		c.Complete = true
+		return Windowing{c}
+	}
+	return w
+}
+
+// WholeRecording is one window from the first event to the last.
+func WholeRecording() Windowing { return Windowing{plan.Whole{}} }
+
+// A Windowed is a lazy query that yields windows of events.
+type Windowed struct{ node plan.Node }
+
+// StackedHistogram counts the events of each window by polarity, time bin and pixel. It is short for Bin,
+// Where, Group and Dense, and gives the same bytes.
+func (w Windowed) StackedHistogram(opts ...stackedhist.Option) Tensors {
+	h, err := stackedhist.New(opts...)
+	if err != nil {
+		return Tensors{err: err}
+	}
+	return w.Represent(h)
+}
+
+// Represent encodes each window with a representation.
+func (w Windowed) Represent(r udf.Representation) Tensors {
+	if h, ok := r.(stackedhist.Histogram); ok {
+		return Tensors{node: relational(w.node, h)}
+	}
+	return Tensors{node: &plan.Represent{In: w.node, Rep: r}}
+}
+
+// Bin numbers the events of each window by time, from 0 to n-1, as RVT does: the bins divide the time from
+// the window's first event to its last.
+func (w Windowed) Bin(n int) Binned { return Binned{node: &plan.Bin{In: w.node, Bins: n}} }
+
+// Group counts the events of each window by keys.
+func (w Windowed) Group(keys ...exprs.Value) Table {
+	return Table{&plan.Group{In: w.node, Keys: keys}}
+}
+
+// A Binned is a lazy query that yields windows whose events are numbered by time.
+type Binned struct {
+	node  plan.Node
+	where exprs.Expr
+}
+
+// Where leaves out events after they were binned, so that they still mark where a window's bins begin and end.
+func (b Binned) Where(preds ...exprs.Expr) Binned {
+	if b.where != nil {
+		preds = append([]exprs.Expr{b.where}, preds...)
+	}
+	b.where = exprs.And(preds...)
+	return b
+}
+
+// Group counts the events of each bin by keys.
+func (b Binned) Group(keys ...exprs.Value) Table {
+	return Table{&plan.Group{In: b.node, Keys: keys, Where: b.where}}
+}
+
+// Collect runs the query and returns its events as one batch, which holds all of them in memory.
+func (f Frame) Collect(ctx context.Context, opts ...Option) (event.Batch, error) {
+	all := event.NewBuffer(0)
+	err := f.Each(ctx, func(b event.Batch) error { all.AppendBatch(b); return nil }, opts...)
+	return all.Batch(), err
+}
+
+// Each runs the query and calls do with one batch after another; a batch is valid until do returns.
+func (f Frame) Each(ctx context.Context, do func(event.Batch) error, opts ...Option) error {
+	r, err := prepare(f.node, opts)
+	if err != nil {
+		return err
+	}
+	op, err := r.lowering().events(r.node)
+	if err != nil {
+		return err
+	}
+	return r.run(ctx, op, func(ctx context.Context) error {
+		b, err := op.Next(ctx)
+		if err == nil {
+			err = do(b)
+			b.Release()
+		}
+		return err
+	})
+}
+
+// Explain returns the plan as written, the rules that changed it, and the operators that will run.
+func (f Frame) Explain(opts ...Option) (string, error) { return explain(f.node, opts) }

@@ -1,0 +1,42 @@
+// Package engine is the front door of evq: it opens recordings, builds queries over them, explains and runs
+// them. It is the only room that knows both a plan and a device.
+package engine
+
+import (
+	"context"
+	"io"
+
+	"github.com/evq-project/evq/io/event"
+	"github.com/evq-project/evq/io/formats"
+	"github.com/evq-project/evq/plan"
+)
+
+// A Recording is an opened recording or store.
+type Recording struct{ event.Source }
+
+// Open opens a recording of any format, or a store. The format is recognised by content. Options: Format,
+// Size, OnUnsorted, OnOffSensor, Strict, Policies, Threads, Memory, Logger.
+func Open(path string, opts ...Option) (*Recording, error) {
+	s := settingsOf(opts)
+	src, err := formats.Open(context.Background(), path, s.format, s.policy)
+	if err != nil {
+		return nil, err
+	}
+	return &Recording{src}, nil
+}
+
+// Frame starts a query over the recording's events.
+func (r *Recording) Frame() Frame { return Scan(r.Source) }
+
+// Close closes the recording's file. Queries over it must have ended.
+func (r *Recording) Close() error {
+	if c, ok := r.Source.(io.Closer); ok {
+		return c.Close()
+	}
+	return nil
+}
+
+// Scan starts a query over a source.
+func Scan(src event.Source) Frame {
+	return Frame{&plan.Scan{Source: src, Want: event.Request{Box: event.Everything}}}
+}

@@ -1,0 +1,110 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/evq-project/evq/engine/exec"
+	"github.com/evq-project/evq/plan"
+	"github.com/evq-project/evq/plan/optimize"
+)
+
+// A runner is one run of a query.
+type runner struct {
+	settings
+	node    plan.Node // optimised
+	steps   []optimize.Step
+	low     *lowering
+	windows int64
+	empty   int64
+}
+
+// prepare validates and optimises a plan.
+func prepare(n plan.Node, opts []Option) (*runner, error) {
+	r := &runner{settings: settingsOf(opts)}
+	if r.ruleErr != nil {
+		return nil, r.ruleErr
+	}
+	if err := plan.Validate(n); err != nil {
+		return nil, err
+	}
+	var err error
+	r.node, r.steps, err = optimize.Run(n, r.rules)
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range r.steps {
+		r.logger.Debug("plan rewritten", "room", "engine", "rule", s.Rule)
+	}
+	return r, nil
+}
+
+func (r *runner) lowering() *lowering {
+	r.low = &lowering{runner: r}
+	return r.low
+}
+
+// run pulls from the operators until they end, closes them, and fills in the stats.
+func (r *runner) run(ctx context.Context, op exec.Operator, next func(context.Context) error) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var err error
+	for err == nil {
+		err = next(ctx)
+	}
+	if err == io.EOF {
+		err = nil
+	}
+	cancel()
+	if e := op.Close(); err == nil && !errors.Is(e, context.Canceled) {
+		err = e
+	}
+	if err != nil {
+		return err
+	}
+	if r.stats != nil {
+		*r.stats = Stats{Report: r.low.scan.Report(), Events: r.low.scan.Report().Events, Windows: r.windows, Empty: r.empty}
+		if r.low.represent != nil {
+			r.stats.OffSensor = r.low.represent.OffSensor()
+		}
+	}
+	return nil
+}
+
+// explain prints a plan as written, the rules that changed it, and the operators that will run.
+func explain(n plan.Node, opts []Option) (string, error) {
+	r, err := prepare(n, opts)
+	if err != nil {
+		return "", err
+	}
+	op, err := r.lowering().operator(r.node)
+	if err != nil {
+		return "", err
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "logical\n%s\nrules\n", indent(plan.Format(n)))
+	for _, s := range r.steps {
+		fmt.Fprintf(&b, "  %s: %s\n", s.Rule, ruleDoc(r.rules, s.Rule))
+	}
+	if len(r.steps) == 0 {
+		b.WriteString("  none fired\n")
+	}
+	fmt.Fprintf(&b, "\noptimised\n%s\nphysical\n%s", indent(plan.Format(r.node)), indent(exec.Format(op)))
+	return b.String(), op.Close()
+}
+
+func ruleDoc(rules []optimize.Rule, name string) string {
+	for _, r := range rules {
+		if r.Name == name {
+			return r.Doc
+		}
+	}
+	return ""
+}
+
+func indent(s string) string {
+	return "  " + strings.ReplaceAll(strings.TrimSuffix(s, "\n"), "\n", "\n  ") + "\n"
+}

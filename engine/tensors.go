@@ -1,0 +1,175 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/evq-project/evq/io/event"
+	"github.com/evq-project/evq/io/tensor"
+	"github.com/evq-project/evq/plan"
+)
+
+// A Tensors is a lazy query that yields one dense block per window.
+type Tensors struct {
+	node plan.Node
+	err  error // what was wrong with the arguments
+}
+
+// Limit keeps the first n blocks.
+func (q Tensors) Limit(n int64) Tensors {
+	if q.err != nil {
+		return q
+	}
+	return Tensors{node: &plan.Limit{In: q.node, N: n}}
+}
+
+// Collect runs the query and returns every block.
+func (q Tensors) Collect(ctx context.Context, opts ...Option) ([]tensor.Block, error) {
+	var all []tensor.Block
+	err := q.Each(ctx, func(b tensor.Block) error { all = append(all, b.Clone()); return nil }, opts...)
+	return all, err
+}
+
+// Each runs the query and calls do with one block after another; a block is valid until do returns.
+func (q Tensors) Each(ctx context.Context, do func(tensor.Block) error, opts ...Option) error {
+	return q.each(ctx, opts, nil, func(_ context.Context, b tensor.Block) error {
+		err := do(b)
+		b.Release()
+		return err
+	})
+}
+
+// WriteTo runs the query into an output, which appears under its name only when it is complete.
+func (q Tensors) WriteTo(ctx context.Context, out tensor.Output, opts ...Option) error {
+	var sink tensor.Sink
+	open := func(l tensor.Layout) (err error) {
+		if sink, err = out.Open(l); err != nil {
+			return fmt.Errorf("%v: %w", out, err)
+		}
+		return nil
+	}
+	err := q.each(ctx, opts, open, func(ctx context.Context, b tensor.Block) error {
+		if err := sink.Write(ctx, b); err != nil {
+			return fmt.Errorf("%v: window %d: %w", out, b.Index, err)
+		}
+		return nil
+	})
+	if sink == nil {
+		return err
+	}
+	if err != nil {
+		_ = sink.Abort() // the error that stopped the run says more
+		return err
+	}
+	if err := sink.Close(); err != nil {
+		return fmt.Errorf("%v: %w", out, err)
+	}
+	return nil
+}
+
+// each runs the query; open, where given, is told the blocks' layout before the first.
+func (q Tensors) each(ctx context.Context, opts []Option, open func(tensor.Layout) error, do func(context.Context, tensor.Block) error) error {
+	if q.err != nil {
+		return q.err
+	}
+	r, err := prepare(q.node, opts)
+	if err != nil {
+		return err
+	}
+	layout, err := r.layout()
+	if err != nil {
+		return err
+	}
+	low := r.lowering()
+	op, err := low.blocks(r.node)
+	if err != nil {
+		return err
+	}
+	if open != nil {
+		if err := open(layout); err != nil {
+			_ = op.Close()
+			return err
+		}
+	}
+	return r.run(ctx, op, func(ctx context.Context) error {
+		b, err := op.Next(ctx)
+		if err != nil {
+			return err
+		}
+		r.windows++
+		if b.Events == 0 {
+			r.empty++
+		}
+		return do(ctx, b)
+	})
+}
+
+// Layout returns the shape and type of the query's blocks.
+func (q Tensors) Layout(opts ...Option) (tensor.Layout, error) {
+	if q.err != nil {
+		return tensor.Layout{}, q.err
+	}
+	r, err := prepare(q.node, opts)
+	if err != nil {
+		return tensor.Layout{}, err
+	}
+	return r.layout()
+}
+
+// Explain returns the plan as written, the rules that changed it, and the operators that will run.
+func (q Tensors) Explain(opts ...Option) (string, error) {
+	if q.err != nil {
+		return "", q.err
+	}
+	return explain(q.node, opts)
+}
+
+// layout returns what the plan's blocks look like.
+func (r *runner) layout() (tensor.Layout, error) {
+	n := r.node
+	for {
+		limit, ok := n.(*plan.Limit)
+		if !ok {
+			break
+		}
+		n = limit.In
+	}
+	geometry, err := r.geometry()
+	if err != nil {
+		return tensor.Layout{}, err
+	}
+	switch n := n.(type) {
+	case *plan.Represent:
+		return n.Rep.Layout(geometry), nil
+	case *plan.Dense:
+		return denseLayout(n, geometry)
+	}
+	return tensor.Layout{}, fmt.Errorf("engine: %q yields no blocks", n)
+}
+
+// denseLayout is the layout of grouped counts: that of the stacked histogram they make.
+func denseLayout(n *plan.Dense, g event.Geometry) (tensor.Layout, error) {
+	of, err := n.Grouping()
+	if err != nil {
+		return tensor.Layout{}, err
+	}
+	return tensor.Layout{
+		Name:  "stacked_histogram",
+		Shape: tensor.Shape{2 * of.Bin.Bins, g.Height / of.Downsample, g.Width / of.Downsample},
+		DType: tensor.Uint8,
+	}, nil
+}
+
+// geometry returns the sensor's size, or an error that says how to give it.
+func (r *runner) geometry() (event.Geometry, error) {
+	src := plan.Source(r.node).Source
+	g := src.Geometry()
+	if g.Known() {
+		return g, nil
+	}
+	if info := src.Info(); info.Stats {
+		return g, fmt.Errorf("%v: the sensor's size is not known; events reach x=%d, y=%d: give it with --size, such as --size %dx%d",
+			src, info.Extent.X1, info.Extent.Y1, int(info.Extent.X1)+1, int(info.Extent.Y1)+1)
+	}
+	return g, fmt.Errorf("%v: the sensor's size is not known; give it with --size WIDTHxHEIGHT", src)
+}

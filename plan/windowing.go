@@ -1,0 +1,125 @@
+package plan
+
+import (
+	"fmt"
+	"time"
+)
+
+// A Windowing says how events are cut into windows. The set is closed.
+type Windowing interface {
+	fmt.Stringer
+	validate() error
+}
+
+// Ends are windows that end at given times, closed at both ends: event times from End-Span to End. This is
+// how RVT cuts (searchsorted left on End-Span, right on End), so neighbours share events on their border.
+type Ends struct {
+	Times []int64 // microseconds, not decreasing
+	Span  int64   // microseconds
+}
+
+// Every are half-open windows [Origin+k*Hop, Origin+k*Hop+Length) on a grid that has no beginning. The grid
+// runs from the earliest window that holds the first event to the latest that holds the last, or over every
+// window that intersects Range.
+type Every struct {
+	Length, Hop int64 // microseconds
+	Origin      int64 // microseconds
+	FromFirst   bool  // Origin counts from the first event
+	Range       *TimeRange
+}
+
+// A TimeRange is half-open: From <= t < To, in microseconds.
+type TimeRange struct{ From, To int64 }
+
+// Count are windows of N events, each Step events after the one before. The rest of the recording makes a
+// shorter last window unless Complete is set.
+type Count struct {
+	N, Step  int64
+	Complete bool
+}
+
+// Whole is the whole recording as one window, from its first event to its last, both inside.
+type Whole struct{}
+
+func (w Ends) String() string {
+	return fmt.Sprintf("ends=%d span=%v", len(w.Times), micros(w.Span))
+}
+
+func (w Every) String() string {
+	s := fmt.Sprintf("every=%v", micros(w.Hop))
+	if w.Length != w.Hop {
+		s += fmt.Sprintf(" length=%v", micros(w.Length))
+	}
+	if w.FromFirst {
+		s += " origin=first"
+		if w.Origin != 0 {
+			s += fmt.Sprintf("%+d", w.Origin)
+		}
+	} else if w.Origin != 0 {
+		s += fmt.Sprintf(" origin=%d", w.Origin)
+	}
+	if w.Range != nil {
+		s += fmt.Sprintf(" over [%d, %d)", w.Range.From, w.Range.To)
+	}
+	return s
+}
+
+func (w Count) String() string {
+	s := fmt.Sprintf("count=%d", w.N)
+	if w.Step != w.N {
+		s += fmt.Sprintf(" step=%d", w.Step)
+	}
+	if w.Complete {
+		s += " complete"
+	}
+	return s
+}
+
+func (Whole) String() string { return "whole recording" }
+
+// micros prints microseconds as a duration.
+func micros(us int64) time.Duration { return time.Duration(us) * time.Microsecond }
+
+// longest is the longest window and the farthest time, in microseconds, that window arithmetic allows: some
+// 146,000 years, far from where int64 overflows.
+const longest = int64(1) << 62
+
+func (w Ends) validate() error {
+	if len(w.Times) == 0 {
+		return fmt.Errorf("%w: a grid without window ends", ErrInvalid)
+	}
+	if w.Span < 0 || w.Span > longest {
+		return fmt.Errorf("%w: a window span of %d µs", ErrInvalid, w.Span)
+	}
+	for i, t := range w.Times {
+		if i > 0 && t < w.Times[i-1] {
+			return fmt.Errorf("%w: window end %d at index %d lies before %d; sort the grid", ErrInvalid, t, i, w.Times[i-1])
+		}
+		if t > longest || t < -longest {
+			return fmt.Errorf("%w: window end %d at index %d is out of reach", ErrInvalid, t, i)
+		}
+	}
+	return nil
+}
+
+func (w Every) validate() error {
+	if w.Length < 1 || w.Hop < 1 || w.Length > longest || w.Hop > longest {
+		return fmt.Errorf("%w: windows of %v every %v; both must be at least 1 µs", ErrInvalid, micros(w.Length), micros(w.Hop))
+	}
+	if w.Origin > longest || w.Origin < -longest {
+		return fmt.Errorf("%w: window origin %d is out of reach", ErrInvalid, w.Origin)
+	}
+	if w.Range != nil && w.Range.From > w.Range.To {
+		return fmt.Errorf("%w: the time range from %d to %d ends before it starts", ErrInvalid, w.Range.From, w.Range.To)
+	}
+	return nil
+}
+
+func (w Count) validate() error {
+	if w.N < 1 || w.Step < 1 {
+		return fmt.Errorf("%w: windows of %d events every %d; both must be at least 1", ErrInvalid, w.N, w.Step)
+	}
+	return nil
+}
+
+func (Whole) validate() error { return nil }
