@@ -59,7 +59,7 @@ type Segment struct{ Window, Bin, Start, Len uint32 }
 // A Job is a number of windows over one set of event columns of equal length. Windows may overlap.
 type Job struct {
 	X, Y     []uint16
-	P        []int8 // 0 or 1
+	P        []int8 // 0 or 1; anything else in a segment is an error
 	Segments []Segment
 	Windows  int
 }
@@ -90,7 +90,7 @@ type Device interface {
 // A Kernel counts events. It serves one goroutine at a time; open one for each.
 type Kernel interface {
 	// Scatter overwrites dst, which holds Grid.Len counts for each window, window after window, and returns
-	// how many events lay off the sensor (each counted once per segment it is in).
+	// how many events it left out because they lay off the sensor (each counted once per segment it is in).
 	Scatter(ctx context.Context, job Job, dst []uint8) (offSensor int64, err error)
 	Close() error
 }

@@ -168,5 +168,15 @@ func (f Frame) Each(ctx context.Context, do func(event.Batch) error, opts ...Opt
 	})
 }
 
+// WriteTo runs the query into a sink and completes it, or drops it on an error. Triggers are no part of a
+// query: Convert takes them along.
+func (f Frame) WriteTo(ctx context.Context, sink event.Sink, opts ...Option) error {
+	if err := f.Each(ctx, func(b event.Batch) error { return sink.Write(ctx, b) }, opts...); err != nil {
+		_ = sink.Abort() // the error that stopped the run says more
+		return err
+	}
+	return sink.Close()
+}
+
 // Explain returns the plan as written, the rules that changed it, and the operators that will run.
 func (f Frame) Explain(opts ...Option) (string, error) { return explain(f.node, opts) }

@@ -26,6 +26,9 @@ type settings struct {
 	logger   *slog.Logger
 	progress func(done, total int64)
 	stats    *Stats
+
+	force       bool
+	compression string
 }
 
 // DefaultMemory is what a query may hold of events and blocks unless Memory says otherwise, in bytes.
@@ -105,6 +108,12 @@ func WithoutRule(names ...string) Option {
 		s.rules = rules
 	}
 }
+
+// Force lets Convert overwrite a file.
+func Force() Option { return func(s *settings) { s.force = true } }
+
+// Compression sets the codec that Convert writes with, by the names of the output's format.
+func Compression(name string) Option { return func(s *settings) { s.compression = name } }
 
 // Logger gets what the library has to say; it is silent by default.
 func Logger(l *slog.Logger) Option { return func(s *settings) { s.logger = l } }

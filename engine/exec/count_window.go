@@ -23,6 +23,8 @@ type CountWindow struct {
 	next int   // the first window not yet handed on
 	done bool  // In has ended
 	end  bool  // the last window was handed on
+
+	covered int64 // the number of the event after the last window
 }
 
 // WholeRecording makes one window of all events; without any event the window is empty.
@@ -103,21 +105,22 @@ func (w *CountWindow) complete() []event.Window {
 	t := w.held.times()
 	for len(out) < run && !w.end {
 		lo := w.start() - w.base
-		left := int64(len(t)) - lo // may be negative between windows
-		full := left >= w.N
-		if !full && !w.done {
-			break
-		}
-		if !full || w.done && left == w.N {
+		left := int64(len(t)) - lo // negative between windows
+		if left < w.N {
+			if !w.done {
+				break
+			}
 			w.end = true
-		}
-		if !full && (left <= 0 && (w.N != math.MaxInt64 || w.next > 0) || w.Complete) {
-			break
+			empty := left <= 0 && (w.N != math.MaxInt64 || w.next > 0)
+			if w.Complete || empty || w.covered >= w.base+int64(len(t)) && w.next > 0 {
+				break
+			}
 		}
 		win := event.Window{Index: w.next, Lo: int(lo), Hi: int(lo + min(left, w.N))}
 		if win.Hi > win.Lo {
 			win.Start, win.End = t[win.Lo], t[win.Hi-1]
 		}
+		w.covered = w.base + int64(win.Hi)
 		out = append(out, win)
 		w.next++
 	}

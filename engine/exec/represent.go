@@ -3,7 +3,6 @@ package exec
 import (
 	"context"
 	"fmt"
-	"io"
 	"sync"
 	"sync/atomic"
 
@@ -28,6 +27,7 @@ type Represent struct {
 	cancel  context.CancelFunc
 	group   sync.WaitGroup
 	off     atomic.Int64
+	ended   error // why feed ended; set before it closes ordered
 	err     error // what ended the stream
 }
 
@@ -76,7 +76,7 @@ func (r *Represent) Next(ctx context.Context) (tensor.Block, error) {
 	}
 	t, ok := <-r.ordered
 	if !ok {
-		r.err = io.EOF
+		r.err = r.ended
 		return tensor.Block{}, r.err
 	}
 	<-t.done
@@ -108,44 +108,39 @@ func (r *Represent) start(ctx context.Context) error {
 	return nil
 }
 
-// feed hands the windows to the encoders, and in the same order to the reader.
+// feed hands the windows to the encoders, and in the same order to the reader, until there are no more.
 func (r *Represent) feed(ctx context.Context) {
 	defer close(r.ordered)
 	defer close(r.work)
-	for {
+	for r.ended == nil {
 		run, err := r.In.Next(ctx)
-		if err == io.EOF {
-			return
-		}
 		if err != nil {
-			r.fail(ctx, err)
+			r.ended = err
 			return
 		}
 		owner := &shared{batch: run.Events}
 		owner.left.Store(int64(len(run.Windows)))
 		for _, w := range run.Windows {
 			t := &task{events: event.Windowed{Events: run.Events, Windows: []event.Window{w}}, owner: owner, done: make(chan struct{})}
-			for _, to := range []chan *task{r.ordered, r.work} {
-				select {
-				case to <- t:
-				case <-ctx.Done():
-					t.err = ctx.Err()
-					close(t.done)
-					return
-				}
+			if r.ended = r.hand(ctx, t); r.ended != nil {
+				return
 			}
 		}
 	}
 }
 
-// fail hands an error to the reader in the place of a window.
-func (r *Represent) fail(ctx context.Context, err error) {
-	t := &task{err: err, done: make(chan struct{})}
-	close(t.done)
-	select {
-	case r.ordered <- t:
-	case <-ctx.Done():
+// hand gives a window to the reader and to an encoder.
+func (r *Represent) hand(ctx context.Context, t *task) error {
+	for _, to := range []chan *task{r.ordered, r.work} {
+		select {
+		case to <- t:
+		case <-ctx.Done():
+			t.err = ctx.Err()
+			close(t.done)
+			return t.err
+		}
 	}
+	return nil
 }
 
 func (r *Represent) encode(ctx context.Context, e udf.Encoder) {

@@ -38,8 +38,21 @@ func (b *Buffer) AppendBatch(a Batch) {
 	b.T, b.X, b.Y, b.P = append(b.T, a.t...), append(b.X, a.x...), append(b.Y, a.y...), append(b.P, a.p...)
 }
 
-// Batch freezes the buffer: nobody may write to it until the batch is released.
-func (b *Buffer) Batch() Batch { return Batch{t: b.T, x: b.X, y: b.Y, p: b.P, buf: b} }
+// Batch freezes the buffer: nobody may write to it until the batch is released. Columns that were left empty
+// are missing in the batch.
+func (b *Buffer) Batch() Batch {
+	out := Batch{t: b.T, buf: b}
+	if len(b.X) > 0 {
+		out.x = b.X
+	}
+	if len(b.Y) > 0 {
+		out.y = b.Y
+	}
+	if len(b.P) > 0 {
+		out.p = b.P
+	}
+	return out
+}
 
 // Release hands the buffer back to its pool, if any.
 func (b *Buffer) Release() {

@@ -67,7 +67,11 @@ type Tally struct {
 
 // A Report counts what a scan met. It serves one goroutine at a time.
 type Report struct {
-	Events  int64 // events yielded
+	Events int64 // events yielded
+	Shift  int64 // microseconds that were subtracted from every time
+	// MaxX and MaxY are the largest coordinates met, those of events that were dropped off the sensor included.
+	MaxX, MaxY uint16
+
 	tally   [numCounters]Tally
 	unknown map[string]int64
 	Notes   []string // what a reader should be told once, in full sentences
@@ -153,6 +157,9 @@ func (r *Report) Clone() *Report {
 
 type reportJSON struct {
 	Events   int64            `json:"events"`
+	Shift    int64            `json:"shift,omitempty"`
+	MaxX     uint16           `json:"max_x"`
+	MaxY     uint16           `json:"max_y"`
 	Counters map[string]Tally `json:"counters,omitempty"`
 	Unknown  map[string]int64 `json:"unknown,omitempty"`
 	Notes    []string         `json:"notes,omitempty"`
@@ -160,7 +167,10 @@ type reportJSON struct {
 
 // MarshalJSON writes the counters that are not zero, under their names.
 func (r *Report) MarshalJSON() ([]byte, error) {
-	j := reportJSON{Events: r.Events, Unknown: r.unknown, Notes: r.Notes, Counters: map[string]Tally{}}
+	j := reportJSON{
+		Events: r.Events, Shift: r.Shift, MaxX: r.MaxX, MaxY: r.MaxY,
+		Unknown: r.unknown, Notes: r.Notes, Counters: map[string]Tally{},
+	}
 	for c, t := range r.tally {
 		if t.N > 0 {
 			j.Counters[Counter(c).String()] = t
@@ -175,7 +185,7 @@ func (r *Report) UnmarshalJSON(b []byte) error {
 	if err := json.Unmarshal(b, &j); err != nil {
 		return fmt.Errorf("event: report: %w", err)
 	}
-	*r = Report{Events: j.Events, unknown: j.Unknown, Notes: j.Notes}
+	*r = Report{Events: j.Events, Shift: j.Shift, MaxX: j.MaxX, MaxY: j.MaxY, unknown: j.Unknown, Notes: j.Notes}
 	for c := range r.tally {
 		r.tally[c] = j.Counters[Counter(c).String()]
 	}

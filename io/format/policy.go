@@ -60,6 +60,8 @@ type Policy struct {
 	Threads     int            // goroutines that decode; 0 = one per CPU
 	ReadSize    int            // bytes read at a time, for tests; 0 = a good size
 	Logger      *slog.Logger   // nil = silent
+	// OnRead, where set, is told how far into the file it has been read, in bytes, from any goroutine.
+	OnRead func(offset int64)
 }
 
 // DefaultMemory bounds what one scan holds to bring events in order.

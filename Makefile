@@ -1,0 +1,40 @@
+# The commands of a working day. `make` alone builds bin/evq with HDF5; docs/build.md has the other ways.
+
+GO      ?= go
+TAGS    ?= hdf5
+LINTER  := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
+VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
+LDFLAGS := -X main.version=$(VERSION)
+
+.PHONY: build build-static demo deps test lint bench clean help
+
+build: deps ## build bin/evq
+	$(GO) build -tags '$(TAGS)' -ldflags '$(LDFLAGS)' -o bin/evq ./cmd/evq
+
+build-static: deps ## build bin/evq with libhdf5 inside it
+	dir=$$(.ci/hdf5-static bin/lib) && CGO_LDFLAGS="-L$$dir" \
+		$(GO) build -tags '$(TAGS)' -ldflags '$(LDFLAGS)' -o bin/evq ./cmd/evq
+	@if ldd bin/evq | grep -i hdf5; then echo "bin/evq still needs libhdf5" >&2; exit 1; fi
+
+demo: build ## make, convert, query and draw a small recording under demo/
+	bash docs/demo.sh
+
+test: deps ## run every test
+	$(GO) test -tags '$(TAGS)' ./...
+
+lint: deps ## check format, vet and golangci-lint
+	@files=$$(gofmt -l .); if [ -n "$$files" ]; then echo "not gofmt: $$files" >&2; exit 1; fi
+	$(GO) vet -tags '$(TAGS)' ./...
+	$(GO) run $(LINTER) run --build-tags '$(TAGS)' ./...
+
+bench: deps ## run the benchmarks beside the packages
+	$(GO) test -tags '$(TAGS)' -run '^$$' -bench . -benchmem ./...
+
+deps: # only what cgo needs; Go fetches its modules itself
+	@TAGS='$(TAGS)' .ci/setup
+
+clean: ## remove what make made
+	rm -rf bin demo
+
+help: ## list the targets
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 14

@@ -1,0 +1,220 @@
+package cpu
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/evq-project/evq/accel"
+)
+
+const (
+	// block is how many events are looked at together: first which of them count and where, without a
+	// branch, then the counting.
+	block = 1024
+	// patience is how many events are counted between two looks at the context.
+	patience = 64 * block
+	// hotCells bounds the list of the cells of one bin that passed the cutoff. When it is full, the bin's
+	// planes are clipped whole instead.
+	hotCells = 8 * block
+)
+
+type kernel struct {
+	grid accel.Grid
+	// Distances in an output: from row to row, from plane to plane, from an OFF plane to its ON plane.
+	columns, plane, on uint32
+
+	cells  [block]uint32   // of the events of one block that count
+	hot    []uint32        // cells that passed the cutoff since the last clip
+	spilt  bool            // hot was too small
+	sorted []accel.Segment // where the caller's are not
+}
+
+// window counts one window. Each bin's two planes are cleared just before they are filled, so that they are
+// in the cache when they are.
+func (k *kernel) window(ctx context.Context, job accel.Job, segments []accel.Segment, dst []uint8) (off int64, err error) {
+	if err := ctx.Err(); err != nil {
+		return 0, err
+	}
+	if len(segments) == 0 {
+		clear(dst)
+		return 0, nil
+	}
+	if k.grid.Flat && k.strays(job, segments) {
+		return k.flatWindow(ctx, job, segments, dst)
+	}
+	plane := int(k.plane)
+	for bin := range k.grid.Bins {
+		offPlane := dst[bin*plane:][:plane]
+		onPlane := dst[(k.grid.Bins+bin)*plane:][:plane]
+		clear(offPlane)
+		clear(onPlane)
+		for len(segments) > 0 && int(segments[0].Bin) == bin {
+			n, err := k.segment(ctx, job, segments[0], dst)
+			if err != nil {
+				return 0, err
+			}
+			off += n
+			segments = segments[1:]
+		}
+		k.clip(dst, offPlane, onPlane)
+	}
+	return off, nil
+}
+
+// segment counts the events of one segment, block by block.
+func (k *kernel) segment(ctx context.Context, job accel.Job, s accel.Segment, dst []uint8) (off int64, err error) {
+	g := k.grid
+	base := s.Bin * k.plane
+	lo, end := int(s.Start), int(s.Start)+int(s.Len)
+	for done := 0; lo < end; done, lo = done+block, lo+block {
+		if done%patience == 0 {
+			if err := ctx.Err(); err != nil {
+				return 0, err
+			}
+		}
+		hi := min(lo+block, end)
+		x, y, p := job.X[lo:hi], job.Y[lo:hi], job.P[lo:hi]
+		if err := checkPolarity(p, lo); err != nil {
+			return 0, err
+		}
+		n := 0
+		switch {
+		case outside(x, g.Width) || outside(y, g.Height):
+			var dropped int
+			n, dropped = k.checked(x, y, p, base)
+			off += int64(dropped)
+		case g.Downsample == 2:
+			n = k.half(x, y, p, base)
+		default:
+			n = k.full(x, y, p, base)
+		}
+		k.add(dst, k.cells[:n])
+	}
+	return off, nil
+}
+
+// full lists the cells of a block whose events all lie on the sensor.
+func (k *kernel) full(x, y []uint16, p []int8, base uint32) int {
+	columns, on := k.columns, k.on
+	y, p = y[:len(x)], p[:len(x)]
+	cells := k.cells[:len(x)]
+	for i := range cells {
+		cells[i] = base + uint32(p[i])*on + uint32(y[i])*columns + uint32(x[i])
+	}
+	return len(x)
+}
+
+// half is full at half the resolution: only events with odd x and odd y count. Every event's position is
+// written without a branch, and the next one over it where it does not count; then the positions become cells.
+func (k *kernel) half(x, y []uint16, p []int8, base uint32) (n int) {
+	columns, on := k.columns, k.on
+	y, p = y[:len(x)], p[:len(x)]
+	for i := range x {
+		k.cells[n&(block-1)] = uint32(i)
+		n += int(x[i] & y[i] & 1)
+	}
+	for j, i := range k.cells[:n] {
+		k.cells[j] = base + uint32(p[i])*on + uint32(y[i]>>1)*columns + uint32(x[i]>>1)
+	}
+	return n
+}
+
+// checked is half or full for a block with events off the sensor, which it leaves out and counts.
+func (k *kernel) checked(x, y []uint16, p []int8, base uint32) (n, dropped int) {
+	columns, on := k.columns, k.on
+	width, height := uint32(k.grid.Width), uint32(k.grid.Height)
+	shift := uint32(k.grid.Downsample - 1)
+	y, p = y[:len(x)], p[:len(x)]
+	for i := range x {
+		xi, yi := uint32(x[i]), uint32(y[i])
+		inside := (xi - width) & (yi - height) >> 31 // both differences are negative: their top bits are set
+		odd := xi&yi&1 | (shift ^ 1)
+		k.cells[n&(block-1)] = base + uint32(p[i])*on + yi>>(shift&1)*columns + xi>>(shift&1)
+		n += int(inside & odd)
+		dropped += int(inside ^ 1)
+	}
+	return n, dropped
+}
+
+// add counts one event for each cell.
+func (k *kernel) add(dst []uint8, cells []uint32) {
+	cut := uint8(k.grid.Cutoff)
+	if !k.grid.Wrap {
+		for _, c := range cells {
+			if n := dst[c]; n < cut {
+				dst[c] = n + 1
+			}
+		}
+		return
+	}
+	if len(k.hot)+len(cells) > cap(k.hot) {
+		k.hot, k.spilt = k.hot[:0], true
+	}
+	hot, over := k.hot, cut+1 // over is 0 at the cutoff 255, where listing a cell does no harm
+	for _, c := range cells {
+		n := dst[c] + 1
+		dst[c] = n
+		if n == over {
+			hot = append(hot, c)
+		}
+	}
+	k.hot = hot
+}
+
+// clip brings down to the cutoff the counts that passed it: the listed cells, or the planes.
+func (k *kernel) clip(dst []uint8, planes ...[]uint8) {
+	cut := uint8(k.grid.Cutoff)
+	if k.spilt {
+		for _, plane := range planes {
+			for i, n := range plane {
+				plane[i] = min(n, cut)
+			}
+		}
+	}
+	for _, c := range k.hot {
+		dst[c] = min(dst[c], cut)
+	}
+	k.hot, k.spilt = k.hot[:0], false
+}
+
+// checkPolarity refuses what is neither 0 nor 1; first is the number of the first event.
+func checkPolarity(p []int8, first int) error {
+	var seen uint64
+	n := len(p) &^ 7
+	for i := 0; i < n; i += 8 {
+		q := p[i : i+8 : i+8]
+		seen |= uint64(uint8(q[0])) | uint64(uint8(q[1]))<<8 | uint64(uint8(q[2]))<<16 | uint64(uint8(q[3]))<<24 |
+			uint64(uint8(q[4]))<<32 | uint64(uint8(q[5]))<<40 | uint64(uint8(q[6]))<<48 | uint64(uint8(q[7]))<<56
+	}
+	for _, v := range p[n:] {
+		seen |= uint64(uint8(v))
+	}
+	if seen&^0x0101010101010101 == 0 {
+		return nil
+	}
+	for i, v := range p {
+		if v&^1 != 0 {
+			return fmt.Errorf("accel: polarity %d of event %d; 0 (OFF) and 1 (ON) are possible", v, first+i)
+		}
+	}
+	return nil
+}
+
+// outside reports whether a coordinate is size or more; size is at most 1<<15. It looks at four at a time:
+// adding 1<<15 - size to the lower 15 bits of each carries into its top bit where it is too large.
+func outside(v []uint16, size int) bool {
+	const low = 0x7fff7fff7fff7fff
+	room := uint64(1<<15-size) * 0x0001000100010001
+	var seen uint64
+	n := len(v) &^ 7
+	for i := 0; i < n; i += 8 {
+		q := v[i : i+8 : i+8]
+		a := uint64(q[0]) | uint64(q[1])<<16 | uint64(q[2])<<32 | uint64(q[3])<<48
+		b := uint64(q[4]) | uint64(q[5])<<16 | uint64(q[6])<<32 | uint64(q[7])<<48
+		seen |= a | (a&low + room) | b | (b&low + room)
+	}
+	for _, c := range v[n:] {
+		seen |= uint64(c) | (uint64(c)&0x7fff + uint64(1<<15-size))
+	}
+	return seen&^low != 0
+}

@@ -1,0 +1,166 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"strings"
+	"sync"
+
+	"github.com/spf13/cobra"
+
+	"github.com/evq-project/evq/engine"
+)
+
+// An app is one run of the command: where it prints, and the flags that every verb has.
+type app struct {
+	out, errOut io.Writer
+	env         func(string) string
+	// limit bounds the process; nil leaves it alone, as tests must.
+	limit func(memory int64, threads int)
+
+	logLevel  string
+	logFormat string
+	quiet     bool
+	verbose   int
+	progress  string
+	threads   int
+	memory    int64
+	profile   profile
+
+	log    *slog.Logger
+	screen *screen
+}
+
+// run runs the command and returns its exit code.
+func (a *app) run(ctx context.Context, args []string) int {
+	a.screen = &screen{to: a.errOut}
+	a.log = slog.New(slog.DiscardHandler)
+	root := a.rootCommand()
+	root.SetArgs(args)
+	err := verbError(root, root.ExecuteContext(ctx))
+	if e := a.profile.stop(); err == nil {
+		err = e
+	}
+	code := exitCode(ctx, err)
+	if code == exitInterrupted {
+		err = errInterrupted
+	}
+	if code != exitOK && !errors.Is(err, errLosses) {
+		a.printError(err)
+	}
+	return code
+}
+
+func (a *app) rootCommand() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "evq",
+		Short: "Convert, inspect and query event-camera recordings",
+		Long: `evq converts, inspects and queries event-camera recordings.
+
+A recording is recognised by its content and decoded on the fly, so nothing has to be converted first; what is
+read often is faster as the sorted Parquet store that "evq convert" writes.
+
+Exit codes: 0 done; 1 failed; 2 wrong use; 3 done, with losses that are printed; 130 interrupted.`,
+		Example: `  evq convert drive.raw -o drive.parquet
+  evq info drive.parquet
+  evq tensor drive.parquet --window 50ms --repr rvt -o rep.h5`,
+		SilenceErrors:      true,
+		SilenceUsage:       true,
+		DisableSuggestions: true, // our own fit on the line of the error
+		CompletionOptions:  cobra.CompletionOptions{DisableDefaultCmd: true},
+		PersistentPreRunE:  func(*cobra.Command, []string) error { return a.start() },
+	}
+	root.SetOut(a.out)
+	root.SetErr(a.errOut)
+	root.SetFlagErrorFunc(flagError)
+	root.AddCommand(a.convertCommand(), a.infoCommand(), a.headCommand(), a.tensorCommand(), a.explainCommand(),
+		a.listCommand(), a.benchCommand(), a.versionCommand(), a.completionCommand())
+	a.globalFlags(root)
+	return root
+}
+
+func (a *app) globalFlags(root *cobra.Command) {
+	f := root.PersistentFlags()
+	enumFlag(root, &a.logLevel, "log-level", "warn", "`LEVEL` of what is logged on stderr", "debug", "info", "warn", "error")
+	enumFlag(root, &a.logFormat, "log-format", "text", "`FORM` of messages on stderr", "text", "json")
+	enumFlag(root, &a.progress, "progress", "auto", "`WHEN` to show progress: auto is on a terminal", "auto", "on", "off")
+	f.BoolVarP(&a.quiet, "quiet", "q", false, "print errors only")
+	f.CountVarP(&a.verbose, "verbose", "v", "log more; twice logs all")
+	f.IntVar(&a.threads, "threads", 0, "goroutines that work at once, `N` (default one per CPU)")
+	a.memory = engine.DefaultMemory
+	valueFlag(root, &a.memory, parseBytes, "memory", "512MiB", "`BYTES` that evq may hold")
+	a.profile.flags(root)
+}
+
+// start is run before every verb.
+func (a *app) start() error {
+	if a.threads < 0 {
+		return usage("--threads is a number from 1 on, not %d", a.threads)
+	}
+	log, err := a.newLogger()
+	if err != nil {
+		return err
+	}
+	a.log = log
+	if a.limit != nil {
+		a.limit(a.memory, a.threads)
+	}
+	return a.profile.start()
+}
+
+// A screen is standard error, shared with the progress bar while there is one: lines appear above it.
+type screen struct {
+	mu  sync.Mutex
+	to  io.Writer
+	bar io.Writer
+}
+
+func (s *screen) Write(b []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.bar != nil {
+		return s.bar.Write(b)
+	}
+	return s.to.Write(b)
+}
+
+// share sends what is written to bar; nil ends that.
+func (s *screen) share(bar io.Writer) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.bar = bar
+}
+
+// say prints one line on stderr, or logs it where logs are JSON.
+func (a *app) say(text string, attrs ...any) {
+	switch {
+	case a.quiet:
+	case a.logFormat == "json":
+		a.log.Log(context.Background(), levelAlways, text, attrs...)
+	default:
+		_, _ = io.WriteString(a.screen, text+"\n")
+	}
+}
+
+// warn says what went differently than one would expect.
+func (a *app) warn(text string) {
+	if a.logFormat == "json" {
+		a.log.Warn(text)
+		return
+	}
+	if !a.quiet {
+		_, _ = io.WriteString(a.screen, "evq: "+text+"\n")
+	}
+}
+
+func (a *app) printError(err error) {
+	if a.logFormat == "json" && a.log.Enabled(context.Background(), slog.LevelError) {
+		a.log.Error(err.Error())
+		return
+	}
+	for line := range strings.SplitSeq(strings.TrimRight(err.Error(), "\n"), "\n") {
+		_, _ = io.WriteString(a.screen, "evq: "+line+"\n")
+	}
+}

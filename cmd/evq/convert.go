@@ -1,0 +1,325 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/evq-project/evq/engine"
+	"github.com/evq-project/evq/io/atomicfile"
+	"github.com/evq-project/evq/io/convert"
+	"github.com/evq-project/evq/io/event"
+	"github.com/evq-project/evq/io/format"
+	"github.com/evq-project/evq/io/formats"
+)
+
+// A conversion is the flags of convert.
+type conversion struct {
+	app         *app
+	reading     reading
+	filters     filters
+	out, to     string
+	compression string
+	force       bool
+	dryRun      bool
+}
+
+func (a *app) convertCommand() *cobra.Command {
+	c := &conversion{app: a}
+	cmd := &cobra.Command{
+		Use:   "convert REC... -o OUT",
+		Short: "Convert recordings to the sorted Parquet store, or to another format",
+		Long: `Convert decodes each recording once, puts its events in time order and writes them as the sorted Parquet store,
+or in any other format that evq writes (` + strings.Join(writableNames(), ", ") + `). External triggers go beside the store, as
+NAME.triggers.parquet. Filters apply on the way, in the order written; --time A..B keeps A <= t < B.
+
+Memory is bounded by --memory: what is larger is sorted on disk, under $TMPDIR.`,
+		Example: `  evq convert drive.raw -o drive.parquet
+  evq convert gen4.h5 -o gen4.parquet --on-unsorted clamp --on-offsensor keep
+  evq convert night/*.raw -o stores/ --time +1s..+10s --roi 0,0,639,359`,
+		Args:              someArguments,
+		ValidArgsFunction: completeFiles,
+		RunE:              func(cmd *cobra.Command, args []string) error { return c.run(cmd.Context(), args) },
+	}
+	f := cmd.Flags()
+	f.StringVarP(&c.out, "output", "o", "", "write to `OUT`; several recordings need a folder, DIR/")
+	names := writableNames()
+	add(cmd, &value{kind: "NAME", set: func(s string) error { c.to = s; return oneOf(s, names) }}, "to", "",
+		"write the format `NAME` whatever OUT's extension")
+	complete(cmd, "to", names)
+	f.StringVar(&c.compression, "compression", "", "of the output, by the `NAME` its format has for it; parquet: zstd, lz4, none")
+	f.BoolVar(&c.force, "force", false, "overwrite the output")
+	f.BoolVar(&c.dryRun, "dry-run", false, "say what would be done")
+	c.reading.flags(cmd)
+	c.filters.flags(cmd)
+	return cmd
+}
+
+func someArguments(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return usage("%s takes a recording; see %s --help", cmd.CommandPath(), cmd.CommandPath())
+	}
+	return nil
+}
+
+func writableNames() []string {
+	var names []string
+	for _, f := range formats.All {
+		if f.Create != nil {
+			names = append(names, f.Name)
+		}
+	}
+	return names
+}
+
+// A task is one recording to convert.
+type task struct {
+	in, out string
+	to      format.Format
+}
+
+func (c *conversion) run(ctx context.Context, args []string) error {
+	tasks, err := c.tasks(args)
+	if err != nil {
+		return err
+	}
+	var all []error
+	lost := false
+	for _, t := range tasks {
+		switch err := c.convert(ctx, t); {
+		case errors.Is(err, errLosses):
+			lost = true
+		case err != nil:
+			all = append(all, err)
+		}
+		if ctx.Err() != nil {
+			return errors.Join(append(all, ctx.Err())...)
+		}
+	}
+	if all == nil && lost {
+		return errLosses
+	}
+	return errors.Join(all...)
+}
+
+// tasks says which recording goes where, in which format.
+func (c *conversion) tasks(args []string) ([]task, error) {
+	st, err := os.Stat(c.out)
+	folder := strings.HasSuffix(c.out, "/") || strings.HasSuffix(c.out, string(filepath.Separator)) || err == nil && st.IsDir()
+	switch {
+	case c.out == "":
+		return nil, usage("convert needs -o OUT, such as -o %s", stem(args[0])+".parquet")
+	case len(args) > 1 && !folder:
+		return nil, usage("%d recordings need a folder to go to: -o %s/", len(args), strings.TrimSuffix(c.out, filepath.Ext(c.out)))
+	}
+	seen := map[string]string{}
+	var tasks []task
+	for _, in := range args {
+		out := c.out
+		to, err := c.format(folder)
+		if err != nil {
+			return nil, err
+		}
+		if folder {
+			out = filepath.Join(c.out, stem(in)+to.Extensions[0])
+		}
+		if other, ok := seen[out]; ok {
+			return nil, usage("%s and %s would both become %s; convert them into two folders", other, in, out)
+		}
+		if same(in, out) {
+			return nil, usage("%s would overwrite itself; write to another name", in)
+		}
+		seen[out] = in
+		tasks = append(tasks, task{in, out, to})
+	}
+	return tasks, nil
+}
+
+// format is what is written: --to, what the output's extension says, or the store.
+func (c *conversion) format(folder bool) (format.Format, error) {
+	name := c.to
+	if name == "" && !folder && filepath.Ext(c.out) != "" {
+		f, err := formats.ByExtension(c.out)
+		if err != nil {
+			return f, usageError{err}
+		}
+		return f, nil
+	}
+	if name == "" {
+		name = "parquet"
+	}
+	return formats.ByName(name)
+}
+
+// stem is a file's name without folder and extension.
+func stem(path string) string {
+	base := filepath.Base(path)
+	return strings.TrimSuffix(base, filepath.Ext(base))
+}
+
+// same reports whether two names are one file.
+func same(a, b string) bool {
+	x, err1 := os.Stat(a)
+	y, err2 := os.Stat(b)
+	return err1 == nil && err2 == nil && os.SameFile(x, y)
+}
+
+// convert runs one task.
+func (c *conversion) convert(ctx context.Context, t task) error {
+	a := c.app
+	m := a.newMeter()
+	rec, err := a.open(t.in, &c.reading, m)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = rec.Close() }()
+	if _, err := os.Stat(t.out); err == nil && !c.force {
+		return fmt.Errorf("%s: %w", t.out, atomicfile.ErrExists)
+	}
+	if c.dryRun {
+		return c.describe(rec, t)
+	}
+	if dir := filepath.Dir(t.out); strings.HasSuffix(c.out, "/") {
+		if err := os.MkdirAll(dir, 0o777); err != nil {
+			return err
+		}
+	}
+	m.show("convert "+filepath.Base(t.in), rec.Info(), t.in)
+	defer m.stop()
+	src, facts, err := c.source(ctx, rec, m)
+	if err != nil {
+		return err
+	}
+	sink := &tally{}
+	rep, err := convert.Run(ctx, src, c.create(rec, t, sink), convert.Options{
+		Facts: facts, OffSensorGiven: c.reading.offSensorGiven(), Threads: a.threads,
+		Progress: m.events.Store,
+	})
+	m.stop()
+	if err != nil {
+		return named(t.in, err)
+	}
+	return a.converted(t, sink, rep, m)
+}
+
+// named puts the recording's name before an error that lacks it.
+func named(path string, err error) error {
+	if strings.Contains(err.Error(), path) {
+		return err
+	}
+	return fmt.Errorf("%s: %w", path, err)
+}
+
+// source is what is converted: the recording through its filters.
+func (c *conversion) source(ctx context.Context, rec *engine.Recording, m *meter) (event.Source, []event.Field, error) {
+	facts := c.reading.facts()
+	if len(c.filters.list) == 0 {
+		return rec.Source, facts, nil
+	}
+	preds, err := c.filters.preds(ctx, rec, c.app.options(m))
+	if err != nil {
+		return nil, nil, err
+	}
+	return newFiltered(rec.Source, preds), append(facts, event.Field{Key: "filters", Value: c.filters.String()}), nil
+}
+
+// create makes the sink, through a tally of what goes into it.
+func (c *conversion) create(rec *engine.Recording, t task, into *tally) func() (event.Sink, error) {
+	info := rec.Info()
+	return func() (event.Sink, error) {
+		s, err := t.to.Create(t.out, format.Header{Geometry: rec.Geometry(), Fields: info.Fields},
+			format.CreateOptions{Force: c.force, Compression: c.compression, Threads: c.app.threads})
+		*into = tally{Sink: s}
+		return into, err
+	}
+}
+
+// describe says what would be done.
+func (c *conversion) describe(rec *engine.Recording, t task) error {
+	info, p := rec.Info(), c.reading.policies().WithDefaults()
+	text := fmt.Sprintf("would convert %s (%s, %v) to %s (%s)", t.in, formatText(info), rec.Geometry(), t.out, t.to.Name)
+	text += fmt.Sprintf("; on-unsorted %s, on-offsensor %s, on-unknown %s", p.OnUnsorted, p.OnOffSensor, p.OnUnknown)
+	if len(c.filters.list) > 0 {
+		text += "; filters: " + c.filters.String()
+	}
+	_, err := fmt.Fprintln(c.app.out, text)
+	return err
+}
+
+// converted prints the summary and what was lost.
+func (a *app) converted(t task, s *tally, rep *event.Report, m *meter) error {
+	var size int64
+	if st, err := os.Stat(t.out); err == nil {
+		size = st.Size()
+	}
+	per := "no events"
+	if s.events > 0 {
+		per = fmt.Sprintf("%s from %d to %d µs, %s, %.2f B/event", microsText(s.last-s.first), s.first, s.last, bytesText(size),
+			float64(size)/float64(s.events))
+	}
+	text := fmt.Sprintf("%s: %s, %s, %s (%s)", t.out, counted(s.events, "event"), per, secondsText(m.elapsed()), rateText(s.events, m.elapsed()))
+	if s.triggers > 0 {
+		text += ", " + counted(s.triggers, "trigger")
+	}
+	a.say(text, "output", t.out, "events", s.events, "first_t", s.first, "last_t", s.last, "bytes", size,
+		"triggers", s.triggers, "seconds", m.elapsed().Seconds())
+	return a.reported(t.in, rep, 0)
+}
+
+// reported prints what a scan has to say, and returns errLosses where events or bytes were lost. dropped are
+// events that a representation left out.
+func (a *app) reported(path string, rep *event.Report, dropped int64) error {
+	losses := []string{}
+	if rep != nil {
+		for _, n := range rep.Notes {
+			a.warn(path + ": note: " + n)
+		}
+		losses = append(losses, rep.Losses()...)
+	}
+	if dropped > 0 {
+		losses = append(losses, fmt.Sprintf("%d off the sensor when counting", dropped))
+	}
+	if len(losses) == 0 {
+		return nil
+	}
+	a.warn(path + ": lost " + strings.Join(losses, ", "))
+	return errLosses
+}
+
+// A tally is a sink that notes what goes into another.
+type tally struct {
+	event.Sink
+	events, triggers int64
+	first, last      int64
+}
+
+// Write passes a batch on.
+func (t *tally) Write(ctx context.Context, b event.Batch) error {
+	if b.Len() > 0 {
+		if t.events == 0 {
+			t.first = b.T()[0]
+		}
+		t.last = b.T()[b.Len()-1]
+		t.events += int64(b.Len())
+	}
+	return t.Sink.Write(ctx, b)
+}
+
+// WriteTriggers passes triggers on.
+func (t *tally) WriteTriggers(tr []event.Trigger) error {
+	t.triggers += int64(len(tr))
+	return t.Sink.WriteTriggers(tr)
+}
+
+// Describe implements convert.Describer where the sink does.
+func (t *tally) Describe(info event.Info, facts []event.Field, rep *event.Report) {
+	if d, ok := t.Sink.(convert.Describer); ok {
+		d.Describe(info, slices.Clone(facts), rep)
+	}
+}

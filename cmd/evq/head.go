@@ -1,0 +1,171 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"io"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"github.com/evq-project/evq/engine"
+	"github.com/evq-project/evq/exprs"
+	"github.com/evq-project/evq/io/event"
+)
+
+// A headQuery is the flags of head.
+type headQuery struct {
+	app      *app
+	reading  reading
+	filters  filters
+	n        int64
+	from     string
+	fromAt   instant
+	triggers bool
+}
+
+func (a *app) headCommand() *cobra.Command {
+	h := &headQuery{app: a, n: 10}
+	cmd := &cobra.Command{
+		Use:   "head REC",
+		Short: "Print the first events, or triggers, as CSV",
+		Long: `Head prints events in time order as CSV: t in microseconds, x, y, and p, 0 = OFF and 1 = ON. Triggers have t, their
+channel, and edge, rising or falling.`,
+		Example: `  evq head drive.raw
+  evq head drive.parquet -n 100 --from 1.5s --polarity on
+  evq head drive.raw --triggers`,
+		Args:              oneArgument,
+		ValidArgsFunction: completeFiles,
+		RunE:              func(cmd *cobra.Command, args []string) error { return h.run(cmd.Context(), args[0]) },
+	}
+	add(cmd, &value{text: "10", kind: "N", set: func(s string) (err error) { h.n, err = parseCount(s); return err }},
+		"number", "n", "how many, `N`, such as 100 or 2k")
+	add(cmd, &value{kind: "T", set: func(s string) (err error) { h.from = s; h.fromAt, err = parseInstant(s); return err }},
+		"from", "", "from the time `T` on, such as 1.5s, plain µs, or +1s after the first event")
+	cmd.Flags().BoolVar(&h.triggers, "triggers", false, "print external triggers, in file order")
+	h.filters.flags(cmd)
+	h.reading.flags(cmd)
+	return cmd
+}
+
+func (h *headQuery) run(ctx context.Context, path string) error {
+	a := h.app
+	if h.triggers && len(h.filters.list) > 0 {
+		return usage("--triggers goes with --from, not with filters of events")
+	}
+	m := a.newMeter()
+	rec, err := a.open(path, &h.reading, m)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = rec.Close() }()
+	opts := a.options(m)
+	from := event.Everything.T0
+	if h.from != "" {
+		var first int64
+		if h.fromAt.relative {
+			if first, _, err = firstTime(ctx, rec, opts); err != nil {
+				return named(path, err)
+			}
+		}
+		from = h.fromAt.on(first)
+	}
+	out := bufio.NewWriter(a.out)
+	if h.triggers {
+		err = h.printTriggers(ctx, rec, from, out)
+	} else {
+		err = h.printEvents(ctx, rec, from, out, opts)
+	}
+	if err != nil {
+		return named(path, err)
+	}
+	return out.Flush()
+}
+
+func (h *headQuery) printEvents(ctx context.Context, rec *engine.Recording, from int64, out *bufio.Writer, opts []engine.Option) error {
+	if _, err := out.WriteString("t,x,y,p\n"); err != nil {
+		return err
+	}
+	preds, err := h.filters.preds(ctx, rec, opts)
+	if err != nil {
+		return err
+	}
+	if from != event.Everything.T0 {
+		preds = append(preds, exprs.T.Ge(from))
+	}
+	var line []byte
+	return apply(rec.Frame(), preds).Limit(h.n).Each(ctx, func(b event.Batch) error {
+		t, x, y, p := b.T(), b.X(), b.Y(), b.P()
+		for i := range t {
+			line = strconv.AppendInt(line[:0], t[i], 10)
+			line = strconv.AppendUint(append(line, ','), uint64(x[i]), 10)
+			line = strconv.AppendUint(append(line, ','), uint64(y[i]), 10)
+			line = append(strconv.AppendInt(append(line, ','), int64(p[i]), 10), '\n')
+			if _, err := out.Write(line); err != nil {
+				return err
+			}
+		}
+		return nil
+	}, opts...)
+}
+
+// errEnough ends a scan whose triggers have all been printed.
+var errEnough = errors.New("enough")
+
+func (h *headQuery) printTriggers(ctx context.Context, rec *engine.Recording, from int64, out *bufio.Writer) error {
+	if _, err := out.WriteString("t,channel,edge\n"); err != nil || h.n == 0 {
+		return err
+	}
+	var line []byte
+	left := h.n
+	want := event.All
+	want.Threads = h.app.threads
+	want.Triggers = func(tr []event.Trigger) error {
+		for _, v := range tr {
+			if v.T < from {
+				continue
+			}
+			line = strconv.AppendInt(line[:0], v.T, 10)
+			line = strconv.AppendInt(append(line, ','), int64(v.Channel), 10)
+			line = append(line, ",falling\n"...)
+			if v.Rising {
+				line = append(line[:len(line)-len("falling\n")], "rising\n"...)
+			}
+			if _, err := out.Write(line); err != nil {
+				return err
+			}
+			if left--; left == 0 {
+				return errEnough
+			}
+		}
+		return nil
+	}
+	st, err := rec.Scan(ctx, want)
+	if err == nil {
+		err = drain(ctx, st)
+	}
+	if errors.Is(err, errEnough) {
+		return nil
+	}
+	return err
+}
+
+// drain reads a stream to its end for what it tells on the way.
+func drain(ctx context.Context, st event.Stream) (err error) {
+	defer func() {
+		if e := st.Close(); err == nil {
+			err = e
+		}
+	}()
+	for {
+		b, err := st.Next(ctx)
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		b.Release()
+	}
+}

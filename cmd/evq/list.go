@@ -1,0 +1,157 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/evq-project/evq/accel/devices"
+	"github.com/evq-project/evq/io/formats"
+	"github.com/evq-project/evq/io/hdf5"
+	"github.com/evq-project/evq/plan/optimize"
+	"github.com/evq-project/evq/udf/builtins"
+)
+
+// An item is one line of a list. The names of its JSON keys are stable.
+type item struct {
+	Name      string      `json:"name"`
+	Doc       string      `json:"doc"`
+	Available bool        `json:"available"`
+	Why       string      `json:"why_not,omitempty"`
+	Can       string      `json:"can,omitempty"` // of formats: read, write
+	Files     []string    `json:"extensions,omitempty"`
+	Source    string      `json:"source,omitempty"`
+	Params    []itemParam `json:"params,omitempty"`
+}
+
+type itemParam struct {
+	Name    string   `json:"name"`
+	Default string   `json:"default"`
+	Choices []string `json:"choices,omitempty"`
+	Doc     string   `json:"doc"`
+}
+
+// lists are what can be listed.
+var lists = []struct {
+	name  string
+	items func() []item
+}{
+	{"formats", formatItems}, {"representations", reprItems}, {"devices", deviceItems}, {"rules", ruleItems},
+}
+
+func (a *app) listCommand() *cobra.Command {
+	var names []string
+	for _, l := range lists {
+		names = append(names, l.name)
+	}
+	asJSON := false
+	cmd := &cobra.Command{
+		Use:   "list " + strings.Join(names, "|"),
+		Short: "List what this build can do, and why something is not available",
+		Example: `  evq list formats
+  evq list representations --json`,
+		ValidArgs: names,
+		RunE: func(_ *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return usage("evq list takes one of %s", strings.Join(names, ", "))
+			}
+			for _, l := range lists {
+				if l.name == args[0] {
+					return printItems(a.out, l.items(), asJSON)
+				}
+			}
+			return unknown("list", args[0], names)
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+func printItems(w io.Writer, items []item, asJSON bool) error {
+	if asJSON {
+		return printJSON(w, items)
+	}
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	for _, i := range items {
+		doc := i.Doc
+		if i.Can != "" {
+			doc = i.Can + "\t" + doc
+		}
+		if !i.Available {
+			doc += "; not available: " + i.Why
+		}
+		_, _ = fmt.Fprintf(t, "%s\t%s\n", i.Name, doc)
+	}
+	return t.Flush()
+}
+
+func printJSON(w io.Writer, v any) error {
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	return e.Encode(v)
+}
+
+func formatItems() []item {
+	var items []item
+	for _, f := range formats.All {
+		i := item{Name: f.Name, Doc: f.Doc, Available: true, Can: "read", Files: f.Extensions}
+		if f.Create != nil {
+			i.Can = "read, write"
+		}
+		if f.Name == hdf5.Format.Name && !hdf5Built {
+			i.Available, i.Why = false, hdf5.ErrNotBuilt.Error()
+		}
+		items = append(items, i)
+	}
+	return items
+}
+
+func reprItems() []item {
+	var items []item
+	for _, e := range builtins.All {
+		i := item{Name: e.Name, Doc: e.Doc, Available: true, Source: e.Source}
+		for _, p := range e.Params {
+			i.Params = append(i.Params, itemParam{p.Name, p.Default, p.Choices, p.Doc})
+		}
+		items = append(items, i)
+	}
+	return items
+}
+
+func deviceItems() []item {
+	var items []item
+	for _, d := range devices.All {
+		i := item{Name: d.Name(), Available: true, Doc: "counts on the " + strings.ToUpper(d.Name())}
+		if err := d.Probe(); err != nil {
+			i.Available, i.Why = false, err.Error()
+		}
+		items = append(items, i)
+	}
+	return items
+}
+
+func ruleItems() []item {
+	var items []item
+	for _, r := range optimize.Default {
+		items = append(items, item{Name: r.Name, Doc: r.Doc, Available: true})
+	}
+	return items
+}
+
+// reprHelp is the representations and their parameters as the help shows them.
+func reprHelp() string {
+	var b strings.Builder
+	b.WriteString("Representations:\n")
+	for _, e := range builtins.All {
+		_, _ = fmt.Fprintf(&b, "  %s: %s\n", e.Name, e.Doc)
+		for _, p := range e.Params {
+			_, _ = fmt.Fprintf(&b, "    %s=%s  %s\n", p.Name, p.Default, p.Doc)
+		}
+	}
+	return strings.TrimRight(b.String(), "\n")
+}

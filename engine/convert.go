@@ -1,0 +1,54 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/evq-project/evq/io/convert"
+	"github.com/evq-project/evq/io/event"
+	"github.com/evq-project/evq/io/format"
+	"github.com/evq-project/evq/io/formats"
+)
+
+// Convert copies a recording, with its triggers, to a file whose format follows its extension: the sorted
+// store (.parquet), or any format with a writer. The file appears under its name only when it is complete.
+// Options: Format (of the output), Force, Compression, Threads, Progress, Policies (the words are recorded).
+func Convert(ctx context.Context, src event.Source, path string, opts ...Option) (*event.Report, error) {
+	s := settingsOf(opts)
+	to, err := writer(path, s.format)
+	if err != nil {
+		return nil, err
+	}
+	info := src.Info()
+	create := func() (event.Sink, error) {
+		return to.Create(path, format.Header{Geometry: src.Geometry(), Fields: info.Fields},
+			format.CreateOptions{Force: s.force, Compression: s.compression, Threads: s.threads})
+	}
+	o := convert.Options{Threads: s.threads, OffSensorGiven: s.policy.OnOffSensor != "", Facts: facts(s.policy)}
+	if s.progress != nil {
+		o.Progress = func(done int64) { s.progress(done, info.Events) }
+	}
+	return convert.Run(ctx, src, create, o)
+}
+
+// writer returns the format to write path in: the one called name, or the one that path's extension says.
+func writer(path, name string) (format.Format, error) {
+	if name == "" {
+		return formats.ByExtension(path)
+	}
+	f, err := formats.ByName(name)
+	if err == nil && f.Create == nil {
+		err = fmt.Errorf("%s: %s recordings can be read but not written; choose another format", path, f.Name)
+	}
+	return f, err
+}
+
+// facts are the policies that a store records.
+func facts(p format.Policy) []event.Field {
+	p = p.WithDefaults()
+	return []event.Field{
+		{Key: "on_unsorted", Value: string(p.OnUnsorted)},
+		{Key: "on_offsensor", Value: string(p.OnOffSensor)},
+		{Key: "on_unknown", Value: string(p.OnUnknown)},
+	}
+}

@@ -1,0 +1,142 @@
+package evt2
+
+import (
+	"encoding/binary"
+	"fmt"
+	"unsafe"
+
+	"github.com/evq-project/evq/io/event"
+	"github.com/evq-project/evq/io/format"
+	"github.com/evq-project/evq/io/rawheader"
+)
+
+// The types of words, in bits 31:28.
+const (
+	cdOff      = 0x0
+	cdOn       = 0x1
+	timeHigh   = 0x8
+	extTrigger = 0xA
+	imu        = 0xD
+	others     = 0xE
+	continued  = 0xF
+)
+
+const (
+	timeUnit = 64        // microseconds of one step of TIME_HIGH
+	timeBits = 28        // width of TIME_HIGH
+	maxHigh  = 1<<28 - 1 // its last value
+)
+
+// A decoder is what the words have set so far; it implements rawheader.Words.
+type decoder struct {
+	rep      *event.Report
+	strict   bool // a cut last word is an error
+	refuse   bool // a word of a reserved type is an error
+	clock    rawheader.Clock
+	triggers rawheader.Triggers
+}
+
+func newDecoder(f format.File, payload int64, p format.Policy, want event.Request, rep *event.Report, pool *event.Pool) format.Decoder {
+	d := &decoder{
+		rep: rep, strict: p.Strict, refuse: p.OnUnknown == format.Error,
+		clock: rawheader.Clock{Unit: timeUnit, Bits: timeBits}, triggers: rawheader.Triggers{To: want.Triggers},
+	}
+	return rawheader.NewDecoder(rawheader.NewPayload(f, payload, f.Size, wordSize, p.ReadSize), d, pool, &d.triggers)
+}
+
+// Room implements rawheader.Words.
+func (d *decoder) Room() int { return 1 }
+
+// Decode implements rawheader.Words: the fast loop where it applies, else word by word.
+func (d *decoder) Decode(b *event.Buffer, words []byte, at int64) (n int, err error) {
+	for n < len(words) && b.Len() < b.Cap() {
+		if d.clock.Running() {
+			n += d.run(b, words[n:])
+			if n == len(words) || b.Len() == b.Cap() {
+				break
+			}
+		}
+		if err := d.step(binary.LittleEndian.Uint32(words[n:]), at+int64(n)); err != nil {
+			return n, err
+		}
+		n += wordSize
+	}
+	return n, nil
+}
+
+// run decodes events, and steps of the time base that repeat or that the clock can take without a remark, for as long
+// as there are no others and b has room. It returns the bytes it took.
+//
+// The stores go through pointers without bounds checks: n stays below every column's capacity.
+func (d *decoder) run(b *event.Buffer, words []byte) int {
+	n, limit := b.Len(), min(cap(b.T), cap(b.X), cap(b.Y), cap(b.P))
+	pt, px := unsafe.Pointer(unsafe.SliceData(b.T)), unsafe.Pointer(unsafe.SliceData(b.X))
+	py, pp := unsafe.Pointer(unsafe.SliceData(b.Y)), unsafe.Pointer(unsafe.SliceData(b.P))
+	base := d.clock.Base()
+	rest := words
+	for n < limit && len(rest) >= wordSize {
+		w := binary.LittleEndian.Uint32(rest)
+		if w>>28 > cdOn {
+			if w>>28 != timeHigh || !d.clock.Advance(w&maxHigh) {
+				break
+			}
+			base = d.clock.Base()
+			rest = rest[wordSize:]
+			continue
+		}
+		*(*int64)(unsafe.Add(pt, n*8)) = base + int64(w>>22&63)
+		*(*uint16)(unsafe.Add(px, n*2)) = uint16(w >> 11 & 0x7FF)
+		*(*uint16)(unsafe.Add(py, n*2)) = uint16(w & 0x7FF)
+		*(*int8)(unsafe.Add(pp, n)) = int8(w >> 28)
+		n++
+		rest = rest[wordSize:]
+	}
+	b.Resize(n)
+	return len(words) - len(rest)
+}
+
+// step decodes a word that run leaves: all but events after the first time base.
+func (d *decoder) step(w uint32, at int64) error {
+	switch kind := w >> 28; kind {
+	case cdOff, cdOn:
+		d.rep.Lose(event.BeforeTimeBase, 1, at)
+	case timeHigh:
+		d.clock.Set(w&maxHigh, d.rep, at)
+	case extTrigger:
+		if !d.clock.Running() {
+			d.rep.Lose(event.BeforeTimeBase, 1, at)
+			return nil
+		}
+		tr := event.Trigger{T: d.clock.Base() + int64(w>>22&63), Channel: int16(w >> 8 & 31), Rising: w&1 != 0}
+		return d.triggers.Add(tr, d.rep, at)
+	case imu:
+		d.rep.CountUnknown("imu", 1, at)
+	case others:
+		d.rep.CountUnknown("others", 1, at)
+	case continued:
+		d.rep.CountUnknown("continued", 1, at)
+	default:
+		if d.refuse {
+			return &format.SyntaxError{Format: "evt2", Offset: at, Msg: fmt.Sprintf("word %08x is of the reserved type 0x%X; --on-unknown skip passes over it", w, kind)}
+		}
+		d.rep.CountUnknown(reservedNames[kind], 1, at)
+	}
+	return nil
+}
+
+// reservedNames are the kinds under which words of a reserved type are counted.
+var reservedNames = [16]string{
+	0x2: "0x2", 0x3: "0x3", 0x4: "0x4", 0x5: "0x5", 0x6: "0x6", 0x7: "0x7", 0x9: "0x9", 0xB: "0xB", 0xC: "0xC",
+}
+
+// End implements rawheader.Words.
+func (d *decoder) End(at, trailing int64) error {
+	if trailing == 0 {
+		return nil
+	}
+	if d.strict {
+		return &format.SyntaxError{Format: "evt2", Offset: at, Msg: "the last word is cut; without --strict it is left out"}
+	}
+	d.rep.Lose(event.TrailingBytes, trailing, at)
+	return nil
+}

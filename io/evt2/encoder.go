@@ -1,0 +1,64 @@
+package evt2
+
+import (
+	"encoding/binary"
+
+	"github.com/evq-project/evq/io/atomicfile"
+	"github.com/evq-project/evq/io/event"
+	"github.com/evq-project/evq/io/format"
+	"github.com/evq-project/evq/io/rawheader"
+)
+
+// create starts a recording. Its events must be in time order, x and y at most 2047 and the times from 0 to 2^41 µs.
+func create(path string, h format.Header, o format.CreateOptions) (event.Sink, error) {
+	head, err := rawheader.Write(headerName, headerVersion, h.Geometry, h.Fields)
+	if err != nil {
+		return nil, err
+	}
+	f, err := atomicfile.Create(path, o.Force)
+	if err != nil {
+		return nil, err
+	}
+	return rawheader.NewSink("evt2", f, head, newEncoder(), rawheader.MaxChannel2), nil
+}
+
+// An encoder writes a TIME_HIGH where the base changes, and a word for each event.
+type encoder struct {
+	base int64 // the last TIME_HIGH, unwrapped; -1 before the first
+}
+
+func newEncoder() *encoder { return &encoder{base: -1} }
+
+// Events implements rawheader.Encoder.
+func (e *encoder) Events(dst []byte, t []int64, x, y []uint16, p []int8) []byte {
+	for i, now := range t {
+		if now/timeUnit != e.base {
+			dst = e.time(dst, now)
+		}
+		dst = binary.LittleEndian.AppendUint32(dst, uint32(p[i])<<28|uint32(now%timeUnit)<<22|uint32(x[i])<<11|uint32(y[i]))
+	}
+	return dst
+}
+
+// time brings the base to that of t.
+func (e *encoder) time(dst []byte, t int64) []byte {
+	base := t / timeUnit
+	if base == e.base {
+		return dst
+	}
+	rawheader.Lead(e.base, base, timeUnit, timeBits, func(b int64) {
+		dst = binary.LittleEndian.AppendUint32(dst, timeHigh<<28|uint32(b&maxHigh))
+	})
+	e.base = base
+	return dst
+}
+
+// Trigger implements rawheader.Encoder.
+func (e *encoder) Trigger(dst []byte, tr event.Trigger) []byte {
+	dst = e.time(dst, tr.T)
+	w := extTrigger<<28 | uint32(tr.T%timeUnit)<<22 | uint32(tr.Channel)<<8
+	if tr.Rising {
+		w |= 1
+	}
+	return binary.LittleEndian.AppendUint32(dst, w)
+}

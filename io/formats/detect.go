@@ -1,0 +1,73 @@
+package formats
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/evq-project/evq/io/event"
+	"github.com/evq-project/evq/io/format"
+)
+
+// A Match is the format that a recording was recognised as.
+type Match struct {
+	Format     string // its name
+	Version    string // where the format has one
+	Confidence float64
+	Why        string
+	Properties []event.Field // what the recording says of itself, such as its geometry
+}
+
+// An UnknownError says what each format saw in a recording that none recognised. It wraps format.ErrUnknown.
+type UnknownError struct {
+	Tried []Refusal
+}
+
+// A Refusal is why a format did not take a recording.
+type Refusal struct{ Format, Why string }
+
+func (e *UnknownError) Error() string {
+	parts := make([]string, len(e.Tried))
+	for i, r := range e.Tried {
+		parts[i] = r.Format
+		if r.Why != "" {
+			parts[i] += " (" + r.Why + ")"
+		}
+	}
+	return fmt.Sprintf("tried %s: %v", strings.Join(parts, ", "), format.ErrUnknown)
+}
+
+func (e *UnknownError) Unwrap() error { return format.ErrUnknown }
+
+// Detect finds the format of size bytes by their contents.
+func Detect(r io.ReaderAt, size int64) (Match, error) {
+	return DetectFile(format.File{ReaderAt: r, Size: size})
+}
+
+// DetectFile finds the format of a file by its contents. The surest format has it; where none claims it, the error is
+// an *UnknownError.
+func DetectFile(f format.File) (Match, error) {
+	var best Match
+	var unknown UnknownError
+	for _, candidate := range All {
+		p := sniff(candidate, f)
+		if p.Confidence > best.Confidence {
+			best = Match{candidate.Name, p.Version, p.Confidence, p.Why, p.Properties}
+		}
+		unknown.Tried = append(unknown.Tried, Refusal{candidate.Name, p.Why})
+	}
+	if best.Confidence > 0 {
+		return best, nil
+	}
+	return Match{}, &unknown
+}
+
+// sniff asks one format. Whatever the bytes, one format's fault must not keep the others from being asked.
+func sniff(candidate format.Format, f format.File) (p format.Proof) {
+	defer func() {
+		if r := recover(); r != nil {
+			p = format.Proof{Why: fmt.Sprintf("failed to look: %v", r)}
+		}
+	}()
+	return candidate.Sniff(f)
+}

@@ -1,0 +1,353 @@
+//go:build hdf5 && cgo
+
+package hdf5
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"sync"
+
+	"github.com/evq-project/evq/io/event"
+	"github.com/evq-project/evq/io/format"
+	"github.com/evq-project/evq/io/hdf5/chunk"
+)
+
+const (
+	taskRows   = 64 << 10  // the least rows of a task: small chunks are taken together
+	bufferRows = 128 << 10 // the most events of a buffer
+)
+
+// A decoder decodes runs of rows with several goroutines and yields them in order. A run covers whole chunks
+// of every column; large ones leave their goroutine in several buffers, so what is held is bounded by the
+// chunks in work and three buffers a goroutine.
+type decoder struct {
+	file   *file
+	rep    *event.Report
+	cancel context.CancelFunc
+	queue  chan *task // in file order
+	now    *task
+	wg     sync.WaitGroup
+	err    error
+}
+
+// A task is a run of rows [lo, hi). Its goroutine sends the parts in order and closes the channel.
+type task struct {
+	lo, hi int64
+	parts  chan part
+}
+
+type part struct {
+	buf      *event.Buffer
+	remap    remap
+	negative int64
+	err      error
+}
+
+func newDecoder(ctx context.Context, f *file, want event.Request, p format.Policy, rule polarityRule, rep *event.Report) (format.Decoder, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	d := &decoder{file: f, rep: rep, cancel: cancel}
+	cols := wanted(want.Columns)
+	span := taskSpan(f, cols)
+	threads := want.Threads
+	if threads <= 0 {
+		threads = p.Threads
+	}
+	threads = bounded(threads, f, cols, span, p.Memory)
+	d.queue = make(chan *task, 2*threads)
+	work := make(chan *task)
+	pool := event.NewPool(int(min(span, bufferRows, max(f.rows, 1))))
+	for range threads {
+		w, err := newWorker(f, cols, rule, pool)
+		if err != nil {
+			cancel()
+			_ = d.Close()
+			return nil, fmt.Errorf("hdf5: %s: %w", f.path, err)
+		}
+		d.wg.Add(1)
+		go func() {
+			defer d.wg.Done()
+			for t := range work {
+				w.run(ctx, t)
+			}
+		}()
+	}
+	d.wg.Add(1)
+	go func() {
+		defer d.wg.Done()
+		defer close(work)
+		defer close(d.queue)
+		for lo := int64(0); lo < f.rows; lo += span {
+			t := &task{lo: lo, hi: min(lo+span, f.rows), parts: make(chan part, 1)}
+			select {
+			case d.queue <- t:
+			case <-ctx.Done():
+				return
+			}
+			select {
+			case work <- t:
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	return d, nil
+}
+
+// wanted says which columns are read; t always is.
+func wanted(c event.Columns) [numColumns]bool {
+	return [numColumns]bool{true, c.Has(event.ColX), c.Has(event.ColY), c.Has(event.ColP)}
+}
+
+// taskSpan returns the rows of a task: the largest chunk, or several of them where it is small.
+func taskSpan(f *file, cols [numColumns]bool) int64 {
+	var largest int64
+	for i, c := range f.columns {
+		if cols[i] {
+			largest = max(largest, c.chunk)
+		}
+	}
+	if largest == 0 {
+		return taskRows
+	}
+	return (taskRows + largest - 1) / largest * largest
+}
+
+// bounded lowers the number of goroutines so that their chunks fit in memory, and to the work there is.
+func bounded(threads int, f *file, cols [numColumns]bool, span, memory int64) int {
+	var each int64
+	for i, c := range f.columns {
+		if cols[i] {
+			each += 2 * max(c.chunk, taskRows) * int64(c.elem.size)
+		}
+	}
+	tasks := (f.rows + span - 1) / span
+	return int(max(1, min(int64(threads), memory/each, tasks)))
+}
+
+// Next returns the next events in file order.
+func (d *decoder) Next(ctx context.Context) (*event.Buffer, error) {
+	for d.err == nil {
+		if err := d.take(ctx); err != nil {
+			d.err = err
+			break
+		}
+		if d.now == nil {
+			continue
+		}
+		select {
+		case p, ok := <-d.now.parts:
+			if !ok {
+				d.now = nil
+				continue
+			}
+			if p.err != nil {
+				d.err = fmt.Errorf("hdf5: %s: %w", d.file.path, p.err)
+				break
+			}
+			d.count(p)
+			return p.buf, nil
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+	return nil, d.err
+}
+
+// take makes the next task the current one where none is.
+func (d *decoder) take(ctx context.Context) error {
+	if d.now != nil {
+		return nil
+	}
+	select {
+	case t, ok := <-d.queue:
+		if !ok {
+			return io.EOF
+		}
+		d.now = t
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (d *decoder) count(p part) {
+	p.remap.count(column{d.file.name(colP), d.file.columns[colP].elem}, d.rep)
+	if p.negative > 0 {
+		d.rep.Note("negative coordinates are read as 65535, which lies off every sensor.")
+	}
+}
+
+// Close stops the goroutines, waits for them and closes the file.
+func (d *decoder) Close() error {
+	if d.file == nil {
+		return nil
+	}
+	d.cancel()
+	d.wg.Wait()
+	err := d.file.Close()
+	d.file = nil
+	if d.err == nil {
+		d.err = io.ErrClosedPipe
+	}
+	return err
+}
+
+// A worker decodes tasks; it keeps the memory of one chunk of each column.
+type worker struct {
+	file *file
+	cols [numColumns]*reader // nil where not wanted
+	rule polarityRule
+	pool *event.Pool
+}
+
+func newWorker(f *file, cols [numColumns]bool, rule polarityRule, pool *event.Pool) (*worker, error) {
+	w := &worker{file: f, rule: rule, pool: pool}
+	z := newCZstd()
+	for i, c := range f.columns {
+		if !cols[i] {
+			continue
+		}
+		w.cols[i] = &reader{dataset: c, column: column{f.name(i), c.elem}, at: -1}
+		if c.chunk == 0 || c.byLibrary() {
+			continue
+		}
+		var err error
+		if w.cols[i].dec, err = chunk.NewDecoder(c.filters, c.elem.size, z); err != nil {
+			return nil, fmt.Errorf("dataset %s: %w", f.name(i), err)
+		}
+	}
+	return w, nil
+}
+
+// run decodes one task and sends it in buffers.
+func (w *worker) run(ctx context.Context, t *task) {
+	defer close(t.parts)
+	for lo := t.lo; lo < t.hi; {
+		buf := w.pool.Get()
+		n := min(t.hi-lo, int64(buf.Cap()))
+		p := part{buf: buf}
+		p.err = w.fill(&p, lo, int(n))
+		select {
+		case t.parts <- p:
+		case <-ctx.Done():
+			return
+		}
+		if p.err != nil {
+			return
+		}
+		lo += n
+	}
+}
+
+// fill decodes n rows from row lo into the part's buffer.
+func (w *worker) fill(p *part, lo int64, n int) error {
+	b := p.buf
+	b.Resize(n)
+	for i, c := range w.cols {
+		if c == nil {
+			continue
+		}
+		for k := 0; k < n; {
+			raw, m, err := c.rows(lo+int64(k), n-k)
+			if err != nil {
+				return fmt.Errorf("dataset %s: %w", c.name, err)
+			}
+			at := lo + int64(k)
+			switch i {
+			case colT:
+				err = c.times(b.T[k:k+m], raw, w.file.offset, at)
+			case colX:
+				err = c.add(p, b.X[k:k+m], raw, at)
+			case colY:
+				err = c.add(p, b.Y[k:k+m], raw, at)
+			case colP:
+				var r remap
+				r, err = c.polarities(b.P[k:k+m], raw, w.rule, at)
+				p.remap.add(r)
+			}
+			if err != nil {
+				return err
+			}
+			k += m
+		}
+	}
+	w.drop(b)
+	return nil
+}
+
+// drop empties the columns that nobody asked for.
+func (w *worker) drop(b *event.Buffer) {
+	if w.cols[colX] == nil {
+		b.X = b.X[:0]
+	}
+	if w.cols[colY] == nil {
+		b.Y = b.Y[:0]
+	}
+	if w.cols[colP] == nil {
+		b.P = b.P[:0]
+	}
+}
+
+func (r *reader) add(p *part, dst []uint16, raw []byte, at int64) error {
+	n, err := r.coordinates(dst, raw, at)
+	p.negative += n
+	return err
+}
+
+// A reader reads one column; it holds the chunk it read last.
+type reader struct {
+	dataset
+	column
+	dec    *chunk.Decoder
+	at     int64 // the first row of the chunk that raw holds, -1: none
+	raw    []byte
+	stored []byte
+}
+
+// rows returns the bytes of up to n rows from row lo: as many as lie in one chunk.
+func (r *reader) rows(lo int64, n int) ([]byte, int, error) {
+	size := r.dataset.elem.size
+	if r.dec == nil {
+		r.raw = sized(r.raw, n*size)
+		return r.raw, n, r.read(lo, int64(n), r.raw)
+	}
+	start := lo / r.chunk * r.chunk
+	if r.at != start {
+		r.at = -1
+		if err := r.load(start); err != nil {
+			return nil, 0, fmt.Errorf("the chunk at row %d: %w", start, err)
+		}
+		r.at = start
+	}
+	in := int(lo - start)
+	n = min(n, int(r.chunk)-in)
+	return r.raw[in*size : (in+n)*size], n, nil
+}
+
+// load reads and decodes the chunk that starts at a row.
+func (r *reader) load(start int64) error {
+	whole := int(r.chunk) * r.dataset.elem.size
+	stored, mask, err := r.readChunk(start, r.stored, whole+whole/4+1<<16)
+	if err != nil {
+		return err
+	}
+	r.raw = sized(r.raw, whole)
+	if len(stored) == 0 { // never written
+		for i := range r.raw {
+			r.raw[i] = r.fillByte(i)
+		}
+		return nil
+	}
+	r.stored = stored
+	return r.dec.Decode(r.raw, stored, mask)
+}
+
+func (r *reader) fillByte(i int) byte { return r.fill[i%len(r.fill)] }
+
+func sized(b []byte, n int) []byte {
+	if cap(b) < n {
+		return make([]byte, n)
+	}
+	return b[:n]
+}

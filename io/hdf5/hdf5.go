@@ -1,0 +1,79 @@
+// Package hdf5 reads events from HDF5 files and writes events and blocks to them.
+//
+// The HDF5 library opens files and finds chunks; chunks are decoded and encoded in Go, by many goroutines
+// (package chunk). The package knows layouts and element types, and nothing of windows or representations.
+// Without the build tag hdf5 and cgo it still recognises HDF5 files and says how to get the rest.
+package hdf5
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/evq-project/evq/io/format"
+)
+
+// Format is HDF5 with the events as columns: /events/{t,x,y,p}, as the gen4 and 1 Mpx datasets that RVT reads
+// have them, and DSEC, whose /t_offset is added to t.
+var Format = format.Format{
+	Name:       "hdf5",
+	Doc:        "HDF5 with /events/{t,x,y,p} (gen4, 1 Mpx, DSEC); gzip, lzf, lz4, zstd, blosc",
+	Extensions: []string{".h5", ".hdf5"},
+	Sniff:      sniff,
+	Open:       open,
+	Create:     create,
+}
+
+// ErrNotBuilt reports that evq was built without the HDF5 library.
+var ErrNotBuilt = errors.New("built without HDF5; install libhdf5-dev and build with -tags hdf5")
+
+// ErrLayout reports an HDF5 file whose datasets hold no events in a known layout.
+var ErrLayout = errors.New("no events in a known layout (/events/{t,x,y,p})")
+
+// A ValueError reports one stored value that no event can have.
+type ValueError struct {
+	Dataset string
+	Index   int64 // from 0
+	Value   string
+	Msg     string // why not, and what to do
+}
+
+func (e *ValueError) Error() string {
+	return fmt.Sprintf("hdf5: %s[%d] = %s: %s", e.Dataset, e.Index, e.Value, e.Msg)
+}
+
+var signature = []byte("\x89HDF\r\n\x1a\n")
+
+// findSignature returns where the superblock stands: at 0, 512, 1024, 2048 and so on. -1: not an HDF5 file.
+func findSignature(f format.File) int64 {
+	var b [8]byte
+	for at := int64(0); at+int64(len(b)) <= f.Size; at = max(512, 2*at) {
+		if n, err := f.ReadAt(b[:], at); n < len(b) && err != nil && err != io.EOF {
+			return -1
+		}
+		if bytes.Equal(b[:], signature) {
+			return at
+		}
+	}
+	return -1
+}
+
+// sniff recognises any HDF5 file; it is sure only where the library finds events in it.
+func sniff(f format.File) format.Proof {
+	at := findSignature(f)
+	if at < 0 {
+		return format.Proof{}
+	}
+	p := format.Proof{Confidence: 0.5, Why: fmt.Sprintf("the HDF5 signature at %d", at)}
+	if f.Path == "" {
+		return p
+	}
+	switch layout, err := describe(f.Path); {
+	case err == nil:
+		p.Confidence, p.Why = 1, p.Why+" and "+layout
+	case !errors.Is(err, ErrNotBuilt):
+		p.Why += ", but: " + err.Error()
+	}
+	return p
+}

@@ -1,0 +1,310 @@
+//go:build hdf5 && cgo
+
+package hdf5
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/evq-project/evq/io/atomicfile"
+	"github.com/evq-project/evq/io/event"
+	"github.com/evq-project/evq/io/event/eventtest"
+	"github.com/evq-project/evq/io/format"
+	"github.com/evq-project/evq/io/hdf5/chunk"
+	"github.com/evq-project/evq/io/tensor"
+	"gonum.org/v1/hdf5"
+)
+
+var vga = event.Geometry{Width: 640, Height: 480}
+
+// written writes events to a new file and returns its path.
+func written(t testing.TB, b event.Batch, compression string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "events.h5")
+	s, err := Format.Create(path, format.Header{Geometry: vga}, format.CreateOptions{Compression: compression, Threads: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n := 0; n < b.Len(); {
+		k := min(b.Len()-n, 10_007)
+		if err := s.Write(context.Background(), b.Slice(n, n+k)); err != nil {
+			t.Fatal(err)
+		}
+		n += k
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestEventsRoundTrip(t *testing.T) {
+	for _, n := range []int{0, 1, chunkRows - 1, chunkRows, chunkRows + 1, 3*chunkRows + 17} {
+		for _, compression := range Compressions {
+			want := eventtest.Recording(uint64(n), n, vga)
+			path := written(t, want, compression)
+			s, err := openTest(t, path, format.Policy{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if s.Geometry() != vga || s.Info().Events != int64(n) {
+				t.Errorf("%d events, %s: info %+v", n, compression, s.Info())
+			}
+			if d := eventtest.Diff(eventtest.Drain(t, s, event.All), want); d != "" {
+				t.Errorf("%d events, %s: %s", n, compression, d)
+			}
+		}
+	}
+}
+
+// noise returns a block of counts, 1.3 % of them not zero.
+func noise(seed uint64, l tensor.Layout) []byte {
+	r := rand.New(rand.NewPCG(seed, 3))
+	b := make([]byte, l.Bytes())
+	for range len(b)*13/1000 + 1 {
+		b[r.IntN(len(b))] += byte(1 + r.IntN(8)/6)
+	}
+	return b
+}
+
+// readBlocks reads the dataset data of a file, and whether each chunk was written.
+func readBlocks(t *testing.T, path string, size int) (blocks [][]byte, wrote []bool) {
+	t.Helper()
+	h, err := hdf5.OpenFile(path, hdf5.F_ACC_RDONLY)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer h.Close()
+	id, err := openDataset(h.ID(), "data")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer closeDataset(id)
+	d, err := inspect(id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dec, err := chunk.NewDecoder(d.filters, d.elem.size, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range d.rows {
+		stored, mask, err := d.readChunk(i, nil, 2*size+1000)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b := make([]byte, size)
+		if len(stored) > 0 {
+			if err := dec.Decode(b, stored, mask); err != nil {
+				t.Fatal(err)
+			}
+		}
+		blocks, wrote = append(blocks, b), append(wrote, len(stored) > 0)
+	}
+	return blocks, wrote
+}
+
+func TestBlocksRoundTrip(t *testing.T) {
+	for _, l := range []tensor.Layout{
+		{Name: "counts", Shape: tensor.Shape{4, 9, 11}, DType: tensor.Uint8},
+		{Name: "stack", Shape: tensor.Shape{3, 5, 7}, DType: tensor.Int8},
+		{Name: "grid", Shape: tensor.Shape{5, 120, 160}, DType: tensor.Float32},
+		{Name: "last", Shape: tensor.Shape{2, 6, 5}, DType: tensor.Int64},
+		{Name: "count", Shape: tensor.Shape{6, 5}, DType: tensor.Uint32},
+		{Name: "signed", Shape: tensor.Shape{6}, DType: tensor.Int32},
+	} {
+		for _, compression := range Compressions {
+			t.Run(fmt.Sprint(l.Name, " ", compression), func(t *testing.T) {
+				path := filepath.Join(t.TempDir(), "out.h5")
+				s, err := Create(path, Threads(3), Compression(compression)).Open(l)
+				if err != nil {
+					t.Fatal(err)
+				}
+				var want [][]byte
+				for i := range 20 {
+					b := noise(uint64(i), l)
+					if i%7 == 3 {
+						clear(b)
+					}
+					want = append(want, b)
+					block := tensor.Block{Index: i, Start: int64(i) * 50, End: int64(i)*50 + 50, Events: 3, Shape: l.Shape, DType: l.DType, Data: b}
+					if err := s.Write(context.Background(), block); err != nil {
+						t.Fatal(err)
+					}
+				}
+				if _, err := os.Stat(path); err == nil {
+					t.Error("the file has its name before Close")
+				}
+				if err := s.Close(); err != nil {
+					t.Fatal(err)
+				}
+				got, wrote := readBlocks(t, path, l.Bytes())
+				if len(got) != len(want) {
+					t.Fatalf("%d blocks, want %d", len(got), len(want))
+				}
+				for i := range got {
+					if !bytes.Equal(got[i], want[i]) || wrote[i] != (i%7 != 3) {
+						t.Errorf("block %d differs, or a block of zeros was written (%v)", i, wrote[i])
+					}
+				}
+			})
+		}
+	}
+}
+
+func TestNoBlocks(t *testing.T) {
+	l := tensor.Layout{Name: "counts", Shape: tensor.Shape{4, 9, 11}}
+	path := filepath.Join(t.TempDir(), "out.h5")
+	s, err := Create(path).Open(l)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(s.Close(), s.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if got, _ := readBlocks(t, path, l.Bytes()); len(got) != 0 {
+		t.Errorf("%d blocks", len(got))
+	}
+}
+
+func TestWriteRefusals(t *testing.T) {
+	l := tensor.Layout{Name: "counts", Shape: tensor.Shape{2, 3}}
+	dir := t.TempDir()
+	path := filepath.Join(dir, "out.h5")
+	if err := os.WriteFile(path, []byte("mine"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Create(path).Open(l); !errors.Is(err, atomicfile.ErrExists) {
+		t.Errorf("an existing file: %v", err)
+	}
+	if _, err := Create(filepath.Join(dir, "no", "out.h5")).Open(l); err == nil {
+		t.Error("a folder that is not there is accepted")
+	}
+	if _, err := Create(path, Compression("zip"), Force()).Open(l); err == nil {
+		t.Error("an unknown compression is accepted")
+	}
+	if _, err := Create(path, Force()).Open(tensor.Layout{Shape: tensor.Shape{0, 4}}); err == nil {
+		t.Error("empty blocks are accepted")
+	}
+	s, err := Create(path, Force()).Open(l)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Write(context.Background(), tensor.Block{Data: make([]byte, 5)}); err == nil {
+		t.Error("a block of another size is accepted")
+	}
+	if err := errors.Join(s.Abort(), s.Abort(), s.Close()); err != nil {
+		t.Error(err)
+	}
+	if b, _ := os.ReadFile(path); string(b) != "mine" {
+		t.Error("an aborted file replaced the old one")
+	}
+	if left, _ := os.ReadDir(dir); len(left) != 1 {
+		t.Errorf("left behind: %v", left)
+	}
+	if s.Write(context.Background(), tensor.Block{Data: make([]byte, 6)}) == nil {
+		t.Error("a closed file takes blocks")
+	}
+	e, err := Format.Create(path, format.Header{}, format.CreateOptions{Force: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if e.Write(context.Background(), event.New([]int64{1}, nil, nil, nil)) == nil {
+		t.Error("events without pixels are accepted")
+	}
+	if err := e.Abort(); err != nil {
+		t.Error(err)
+	}
+}
+
+// A full disk is an error that names the file, and nothing is left behind.
+func TestDiskFull(t *testing.T) {
+	if _, err := os.Stat("/dev/full"); err != nil {
+		t.Skip("no /dev/full")
+	}
+	dir := t.TempDir()
+	path := filepath.Join(dir, "out.h5")
+	l := tensor.Layout{Name: "counts", Shape: tensor.Shape{20, 90, 160}}
+	for range 2 {
+		if err := os.Symlink("/dev/full", atomicfile.TempName(path)); err != nil {
+			t.Skip(err)
+		}
+		s, err := Create(path).Open(l)
+		for i := uint64(0); err == nil && i < 50; i++ {
+			err = s.Write(context.Background(), tensor.Block{Shape: l.Shape, Data: noise(i, l)})
+		}
+		if s != nil {
+			err = errors.Join(err, s.Close())
+		}
+		if !errors.Is(err, syscall.ENOSPC) || !strings.Contains(err.Error(), path) {
+			t.Errorf("a full disk: %v", err)
+		}
+		if left, _ := os.ReadDir(dir); len(left) != 0 {
+			t.Errorf("left behind: %v", left)
+		}
+	}
+}
+
+func BenchmarkWriteFrames(b *testing.B) {
+	l := tensor.Layout{Name: "stacked_histogram", Shape: tensor.Shape{20, 360, 640}}
+	frames := [][]byte{noise(1, l), noise(2, l), noise(3, l), noise(4, l)}
+	for _, compression := range []string{"blosc-zstd", "blosc-lz4", "none"} {
+		b.Run(compression, func(b *testing.B) {
+			s, err := Create(filepath.Join(b.TempDir(), "out.h5"), Compression(compression)).Open(l)
+			if err != nil {
+				b.Fatal(err)
+			}
+			b.SetBytes(int64(l.Bytes()))
+			i := 0
+			for b.Loop() {
+				i++
+				if err := s.Write(context.Background(), tensor.Block{Shape: l.Shape, Data: frames[i%4]}); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "frames/s")
+			if err := s.Close(); err != nil {
+				b.Fatal(err)
+			}
+		})
+	}
+}
+
+func BenchmarkReadEvents(b *testing.B) {
+	events := eventtest.Scene(1, 2_000_000, event.Geometry{Width: 1280, Height: 720})
+	for _, compression := range []string{"blosc-zstd", "blosc-lz4", "gzip", "none"} {
+		b.Run(compression, func(b *testing.B) {
+			s, err := openTest(b, written(b, events, compression), format.Policy{OnUnsorted: format.Clamp, OnOffSensor: format.Keep})
+			if err != nil {
+				b.Fatal(err)
+			}
+			n := 0
+			for b.Loop() {
+				st, err := s.Scan(context.Background(), event.All)
+				if err != nil {
+					b.Fatal(err)
+				}
+				for {
+					batch, err := st.Next(context.Background())
+					if err != nil {
+						break
+					}
+					n += batch.Len()
+					batch.Release()
+				}
+				if err := st.Close(); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64(n)/1e6/b.Elapsed().Seconds(), "Mevents/s")
+		})
+	}
+}

@@ -1,0 +1,141 @@
+package parquet
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/apache/arrow-go/v18/parquet/metadata"
+
+	"github.com/evq-project/evq/io/event"
+)
+
+// A rowGroup is what the footer says of one row group.
+type rowGroup struct {
+	index  int
+	first  int64     // row number of its first row in the file
+	rows   int64     // at least 1
+	extent event.Box // holds every event: the whole range where a column has no trustworthy statistics
+	stats  bool      // all columns have them
+	statsT bool
+	sorted bool // the writer says that t rises
+}
+
+// rowGroups reads the row groups that hold rows.
+func rowGroups(m *metadata.FileMetaData, c columns) ([]rowGroup, error) {
+	var out []rowGroup
+	var first int64
+	for i := range m.NumRowGroups() {
+		rg := m.RowGroup(i)
+		rows := rg.NumRows()
+		if rows < 0 || first > math.MaxInt64-rows {
+			return nil, fmt.Errorf("parquet: row group %d has %d rows: %w", i, rows, ErrDamaged)
+		}
+		if rows == 0 {
+			continue
+		}
+		g := rowGroup{index: i, first: first, rows: rows}
+		if err := g.readStats(rg, c); err != nil {
+			return nil, err
+		}
+		if s := rg.SortingColumns(); len(s) > 0 {
+			g.sorted = int(s[0].ColumnIdx) == c.at[colT] && !s[0].Descending
+		}
+		out = append(out, g)
+		first += rows
+	}
+	if first != m.GetNumRows() {
+		return nil, fmt.Errorf("parquet: the row groups have %d rows, the footer says %d: %w", first, m.GetNumRows(), ErrDamaged)
+	}
+	return out, nil
+}
+
+// readStats sets the extent from the statistics. A column whose statistics are absent or cannot be true keeps
+// the whole range, so that nothing is pruned by it.
+func (g *rowGroup) readStats(rg *metadata.RowGroupMetaData, c columns) error {
+	g.extent, g.stats = event.Everything, true
+	for k, at := range c.at {
+		chunk, err := rg.ColumnChunk(at)
+		if err != nil {
+			return fmt.Errorf("parquet: row group %d: %w", g.index, err)
+		}
+		if chunk.NumValues() != g.rows {
+			return fmt.Errorf("parquet: row group %d has %d rows and %d values of %s: %w",
+				g.index, g.rows, chunk.NumValues(), columnNames[k], ErrDamaged)
+		}
+		lo, hi, ok := minMax(chunk)
+		limit := [numColumns]int64{math.MaxInt64, math.MaxUint16, math.MaxUint16, 1}[k]
+		if !ok || lo > hi || k != colT && lo < 0 || hi > limit || k == colT && c.unsigned {
+			g.stats = false
+			continue
+		}
+		switch k {
+		case colT:
+			g.extent.T0, g.extent.T1, g.statsT = lo, hi, true
+		case colX:
+			g.extent.X0, g.extent.X1 = uint16(lo), uint16(hi)
+		case colY:
+			g.extent.Y0, g.extent.Y1 = uint16(lo), uint16(hi)
+		case colP:
+			g.extent.P0, g.extent.P1 = int8(lo), int8(hi)
+		}
+	}
+	return nil
+}
+
+// minMax returns the smallest and the largest value of a column chunk, where the file says them.
+func minMax(c *metadata.ColumnChunkMetaData) (lo, hi int64, ok bool) {
+	set, err := c.StatsSet()
+	if err != nil || !set {
+		return 0, 0, false
+	}
+	stats, err := c.Statistics()
+	if err != nil || stats == nil || !stats.HasMinMax() {
+		return 0, 0, false
+	}
+	switch s := stats.(type) {
+	case *metadata.Int64Statistics:
+		return s.Min(), s.Max(), true
+	case *metadata.Int32Statistics:
+		return int64(s.Min()), int64(s.Max()), true
+	case *metadata.BooleanStatistics:
+		return b2i(s.Min()), b2i(s.Max()), true
+	}
+	return 0, 0, false
+}
+
+func b2i(b bool) int64 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// inOrder reports whether each group ends before the next begins, as far as the statistics tell for certain.
+func inOrder(groups []rowGroup) bool {
+	for i, g := range groups {
+		if !g.statsT || i > 0 && groups[i-1].extent.T1 > g.extent.T0 {
+			return false
+		}
+	}
+	return true
+}
+
+// hull returns the extent of all groups, and whether every one is known.
+func hull(groups []rowGroup) (event.Box, bool) {
+	box, known := event.Nothing, len(groups) > 0
+	for _, g := range groups {
+		box, known = box.Hull(g.extent), known && g.stats
+	}
+	return box, known
+}
+
+// prune returns the groups that can hold an event of the box.
+func prune(groups []rowGroup, box event.Box) []rowGroup {
+	var out []rowGroup
+	for _, g := range groups {
+		if g.extent.Overlaps(box) {
+			out = append(out, g)
+		}
+	}
+	return out
+}

@@ -1,0 +1,52 @@
+package rawheader
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// DefaultReadSize is how many bytes a Payload reads at a time.
+const DefaultReadSize = 1 << 20
+
+// A Payload streams the words after a header through one buffer.
+type Payload struct {
+	r        io.ReaderAt
+	buf      []byte
+	pos, end int64
+	trailing int64 // bytes after the last whole word
+}
+
+// NewPayload starts at the byte start of a file of size bytes. Words are word bytes long; readSize is how many bytes
+// are read at a time, rounded up to whole words so that none is ever split; 0 is DefaultReadSize.
+func NewPayload(r io.ReaderAt, start, size int64, word, readSize int) *Payload {
+	if readSize <= 0 {
+		readSize = DefaultReadSize
+	}
+	length := max(size-start, 0)
+	trailing := length % int64(word)
+	length -= trailing
+	n := int64((readSize + word - 1) / word * word)
+	return &Payload{r: r, buf: make([]byte, min(n, length)), pos: start, end: start + length, trailing: trailing}
+}
+
+// Next returns the next words and where in the file they start; io.EOF after the last whole word. The bytes are valid
+// until the next call.
+func (p *Payload) Next(ctx context.Context) (b []byte, offset int64, err error) {
+	if err := ctx.Err(); err != nil {
+		return nil, p.pos, err
+	}
+	if p.pos >= p.end {
+		return nil, p.pos, io.EOF
+	}
+	b = p.buf[:min(int64(len(p.buf)), p.end-p.pos)]
+	if n, err := p.r.ReadAt(b, p.pos); n < len(b) {
+		if errors.Is(err, io.EOF) {
+			err = io.ErrUnexpectedEOF // the file was longer when it was opened
+		}
+		return nil, p.pos, fmt.Errorf("reading at byte %d: %w", p.pos+int64(n), err)
+	}
+	offset, p.pos = p.pos, p.pos+int64(len(b))
+	return b, offset, nil
+}

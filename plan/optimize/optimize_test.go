@@ -1,0 +1,159 @@
+package optimize
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/evq-project/evq/exprs"
+	"github.com/evq-project/evq/io/event"
+	"github.com/evq-project/evq/plan"
+	"github.com/evq-project/evq/udf/stackedhist"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden plans")
+
+// A named source stands for a recording that is never read.
+type named string
+
+func (n named) String() string         { return string(n) }
+func (named) Geometry() event.Geometry { return event.Geometry{Width: 1280, Height: 720} }
+func (named) Info() event.Info         { return event.Info{Events: -1} }
+func (named) Scan(context.Context, event.Request) (event.Stream, error) {
+	return nil, fmt.Errorf("nobody reads this")
+}
+
+func scan() plan.Node { return &plan.Scan{Source: named("drive.parquet"), Want: event.All} }
+
+func filter(in plan.Node, p exprs.Expr) plan.Node { return &plan.Filter{In: in, Pred: p} }
+
+func ends(in plan.Node) plan.Node {
+	return &plan.Window{In: in, By: plan.Ends{Times: []int64{100000, 150000}, Span: 50000}}
+}
+
+func histogram(in plan.Node, downsample int64) plan.Node {
+	g := &plan.Group{In: &plan.Bin{In: in, Bins: 10}, Keys: []exprs.Value{exprs.P, exprs.Y, exprs.X}}
+	if downsample == 2 {
+		g.Keys = []exprs.Value{exprs.P, exprs.Y.Div(2), exprs.X.Div(2)}
+		g.Where = plan.Halved()
+	}
+	return &plan.Dense{In: g, Cutoff: 10, Wrap: true}
+}
+
+// goldens has a plan for each rule, which that rule alone rewrites, and one for all of them.
+var goldens = []struct {
+	file, why string
+	rules     []Rule
+	before    plan.Node
+}{
+	{"merge_filters", "two filters in a row become one", []Rule{mergeFilters},
+		filter(filter(scan(), exprs.X.Le(3)), exprs.P.Eq(1))},
+	{"simplify_filters", "ranges of one column meet, and what always holds goes", []Rule{simplifyFilters},
+		filter(filter(scan(), exprs.And(exprs.X.Ge(3), exprs.X.Le(9))), exprs.Y.Ge(0))},
+	{"box_into_scan", "a filter tells the source the box outside which no event is wanted, and stays", []Rule{boxIntoScan},
+		filter(filter(scan(), exprs.X.Le(3)), exprs.And(exprs.T.Between(10, 90), exprs.Y.Mod(2).Eq(1)))},
+	{"window_box_into_scan", "windows at given ends need no event before the first or after the last", []Rule{windowBoxIntoScan},
+		ends(filter(scan(), exprs.P.Eq(1)))},
+	{"fuse_histogram", "bin, group and dense over windows become one stacked histogram", []Rule{fuseHistogram},
+		histogram(ends(scan()), 2)},
+	{"project_columns", "only the columns that are read are asked for", []Rule{projectColumns},
+		&plan.Group{In: ends(filter(scan(), exprs.P.Eq(1))), Keys: []exprs.Value{exprs.Y.Div(16)}}},
+	{"default", "all rules together", Default,
+		histogram(ends(filter(filter(scan(), exprs.X.Lt(640)), exprs.X.Ge(10))), 1)},
+}
+
+func TestGoldens(t *testing.T) {
+	for _, g := range goldens {
+		t.Run(g.file, func(t *testing.T) {
+			after, steps, err := Run(g.before, g.rules)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var names []string
+			for _, s := range steps {
+				names = append(names, s.Rule)
+			}
+			got := fmt.Sprintf("# %s\n\nbefore\n%s\nafter %s\n%s", g.why, plan.Format(g.before), strings.Join(names, ", "), plan.Format(after))
+			file := filepath.Join("testdata", g.file+".txt")
+			if *update {
+				if err := os.WriteFile(file, []byte(got), 0o666); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if d := cmp.Diff(string(want), got); d != "" {
+				t.Error(d)
+			}
+		})
+	}
+}
+
+// TestEveryRuleHasAGolden keeps a new rule from coming without one.
+func TestEveryRuleHasAGolden(t *testing.T) {
+	for _, r := range Default {
+		if !slices.ContainsFunc(goldens, func(g struct {
+			file, why string
+			rules     []Rule
+			before    plan.Node
+		}) bool {
+			return g.file == r.Name
+		}) {
+			t.Errorf("rule %s has no golden plan", r.Name)
+		}
+		if r.Doc == "" {
+			t.Errorf("rule %s says nothing of itself", r.Name)
+		}
+	}
+}
+
+func TestFuseLeavesOtherPlansAlone(t *testing.T) {
+	for _, where := range []exprs.Expr{nil, exprs.X.Lt(3)} {
+		g := &plan.Group{In: &plan.Bin{In: ends(scan()), Bins: 10}, Keys: []exprs.Value{exprs.P, exprs.Y.Div(2), exprs.X.Div(2)}, Where: where}
+		if fuseHistogram.Rewrite(&plan.Dense{In: g, Cutoff: 10}) != nil {
+			t.Errorf("a group halved where %v is no stacked histogram, but was fused", where)
+		}
+	}
+	if fuseHistogram.Rewrite(&plan.Represent{In: ends(scan()), Rep: stackedhist.Histogram{}}) != nil {
+		t.Error("a representation was fused")
+	}
+}
+
+func TestBrokenRulesAreNamed(t *testing.T) {
+	grow := Rule{Name: "grow", Rewrite: func(n plan.Node) plan.Node {
+		if s, ok := n.(*plan.Scan); ok {
+			return filter(s, exprs.P.Eq(1))
+		}
+		return nil
+	}}
+	turn := Rule{Name: "turn", Rewrite: func(n plan.Node) plan.Node {
+		if s, ok := n.(*plan.Scan); ok {
+			return ends(s)
+		}
+		return nil
+	}}
+	for _, r := range []Rule{grow, turn} {
+		if _, _, err := Run(scan(), []Rule{r}); err == nil || !strings.Contains(err.Error(), r.Name) {
+			t.Errorf("rule %s: %v", r.Name, err)
+		}
+	}
+}
+
+func TestWithout(t *testing.T) {
+	rules, err := Without(Default, "fuse_histogram")
+	if err != nil || len(rules) != len(Default)-1 || slices.Contains(Names(rules), "fuse_histogram") {
+		t.Errorf("%v, %v", Names(rules), err)
+	}
+	if _, err := Without(Default, "fuse_histograms"); err == nil {
+		t.Error("a rule that does not exist was left out without a word")
+	}
+}
