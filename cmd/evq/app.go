@@ -55,8 +55,9 @@ func (a *app) run(ctx context.Context, args []string) int {
 
 func (a *app) rootCommand() *cobra.Command {
 	root := &cobra.Command{
-		Use:   "evq",
-		Short: "Convert, inspect and query event-camera recordings",
+		Use:     "evq",
+		Version: readVersion().Version,
+		Short:   "Convert, inspect and query event-camera recordings",
 		Long: `evq converts, inspects and queries event-camera recordings.
 
 A recording is recognised by its content and decoded on the fly, so nothing has to be converted first; what is

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -203,9 +204,17 @@ func (c *conversion) convert(ctx context.Context, t task) error {
 	})
 	m.stop()
 	if err != nil {
-		return named(t.in, err)
+		return named(t.in, noSpace(err, sink))
 	}
 	return a.converted(t, sink, rep, m)
+}
+
+// noSpace adds what to do where the disk is full.
+func noSpace(err error, into *tally) error {
+	if !errors.Is(err, syscall.ENOSPC) {
+		return err
+	}
+	return fmt.Errorf("%w, after %s; what was written is removed: free some space, or write elsewhere", err, counted(into.events, "event"))
 }
 
 // named puts the recording's name before an error that lacks it.

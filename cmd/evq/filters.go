@@ -97,7 +97,7 @@ func (f *filters) timed() bool {
 
 // span returns the half-open range of times that all the filters together ask for; where a side is open, the
 // recording's own first or last event bounds it. ok is false where no time was asked for, or where nothing can
-// bound it.
+// bound it; a range without any time is wrong use.
 func (f *filters) span(ctx context.Context, rec *engine.Recording, preds []exprs.Expr, opts []engine.Option) (r plan.TimeRange, ok bool, err error) {
 	if !f.timed() {
 		return r, false, nil
@@ -109,7 +109,7 @@ func (f *filters) span(ctx context.Context, rec *engine.Recording, preds []exprs
 		}
 	}
 	if box.Empty() {
-		return plan.TimeRange{From: box.T0, To: box.T0}, box.T0 != event.Everything.T0, nil
+		return r, false, usage("the ranges of --time have no time in common, so that there are no windows")
 	}
 	if box.T0 == event.Everything.T0 || box.T1 == event.Everything.T1 {
 		first, last, any, err := extremes(ctx, rec, opts)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"io"
 	"os"
 	"path/filepath"
 	"time"
@@ -123,14 +124,9 @@ func (q *infoQuery) run(ctx context.Context, path string) error {
 		m.stop()
 	}
 	if q.json {
-		err = printJSON(a.out, f)
-	} else {
-		err = f.print(a.out)
+		return printJSON(a.out, f)
 	}
-	if err != nil || f.Report == nil || !f.Report.Lost() {
-		return err
-	}
-	return a.reported(path, &event.Report{}, 0)
+	return f.print(a.out)
 }
 
 // read gathers what the recording says without being decoded.
@@ -231,7 +227,7 @@ func formatText(i event.Info) string {
 }
 
 // print prints the facts for people.
-func (f *facts) print(w interface{ Write([]byte) (int, error) }) error {
+func (f *facts) print(w io.Writer) error {
 	p := &printer{w: w}
 	p.line("%s", f.Path)
 	p.fact("format", "%s", f.Format)

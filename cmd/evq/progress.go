@@ -51,7 +51,7 @@ func (m *meter) show(what string, info event.Info, path string) {
 	m.bars = mpb.New(options...)
 	// The total stays one ahead, so that the bar ends when the run does and not before.
 	m.bar = m.bars.AddBar(max(m.total, 1)+1, mpb.BarRemoveOnComplete(), mpb.PrependDecorators(decor.Name(what+" ")),
-		mpb.AppendDecorators(decor.Any(func(s decor.Statistics) string { return m.status(s.Current) })))
+		mpb.AppendDecorators(decor.Any(func(decor.Statistics) string { return m.status() })))
 	a.screen.share(m.bars)
 	m.quit, m.stopped = make(chan struct{}), make(chan struct{})
 	go m.draw()
@@ -80,12 +80,12 @@ func (m *meter) done() int64 {
 }
 
 // status is the text beside the bar: how much is done, the rate, the time that is left.
-func (m *meter) status(int64) string {
+func (m *meter) status() string {
 	elapsed := time.Since(m.started)
 	done := m.done()
 	s := fmt.Sprintf(" %s events", approx(m.events.Load()))
 	if !m.counted && done > 0 {
-		s = fmt.Sprintf(" %s of %s", bytesText(done), bytesText(m.total))
+		s = fmt.Sprintf(" %s of %s,%s", bytesText(done), bytesText(m.total), s)
 	}
 	if rate := float64(done) / elapsed.Seconds(); rate > 0 && elapsed > 200*time.Millisecond {
 		if m.counted {

@@ -53,7 +53,8 @@ func bytesText(n int64) string {
 	return fmt.Sprintf("%d B", n)
 }
 
-// microsText prints a number of microseconds as a duration: 60.000 s, 1 h 02 min 03.000 s.
+// microsText prints a number of microseconds as a duration: 60.000 s, 1 h 02 min 03.000 s. From a
+// second on it is rounded to milliseconds.
 func microsText(us int64) string {
 	switch {
 	case us < 0:
@@ -62,11 +63,12 @@ func microsText(us int64) string {
 		return fmt.Sprintf("%d µs", us)
 	case us < 1_000_000:
 		return fmt.Sprintf("%d.%03d ms", us/1000, us%1000)
-	case us < 3600_000_000:
-		return fmt.Sprintf("%d.%03d s", us/1_000_000, us/1000%1000)
 	}
-	s := us / 1_000_000
-	return fmt.Sprintf("%d h %02d min %02d.%03d s", s/3600, s/60%60, s%60, us/1000%1000)
+	ms := us/1000 + (us%1000+500)/1000
+	if ms < 3600_000 {
+		return fmt.Sprintf("%d.%03d s", ms/1000, ms%1000)
+	}
+	return fmt.Sprintf("%d h %02d min %02d.%03d s", ms/3600_000, ms/60_000%60, ms/1000%60, ms%1000)
 }
 
 // secondsText prints how long a run took.

@@ -73,6 +73,7 @@ var cases = []formattest.Case{
 		Unknown: map[string]int64{"0x9": 1, "others": 1, "continued_12": 1, "continued_4": 1}},
 	{Name: "cut vector group", Data: hex(head, "8000 6001 0000 2000 300A 4001 4000 80FF 2001"),
 		Want: []ev{{0, 0, 0, 1}, {10, 0, 0, 1}, {1, 0, 0, 1044480}}, Counters: counts{event.PartialVect: 1, event.Gaps: 1}},
+	{Name: "vector group cut by the end", Data: hex(head, "8000 6001 0002 3000 4001"), Want: []ev{{0, 2, 0, 1}}, Counters: counts{event.PartialVect: 1}},
 	{Name: "whole vector group", Data: hex(head, "8000 6001 0002 3820 4801 4003 5081 6002 2005"),
 		Want: []ev{{32, 2, 1, 1}, {43, 2, 1, 1}, {44, 2, 1, 1}, {45, 2, 1, 1}, {56, 2, 1, 1}, {63, 2, 1, 1}, {5, 2, 0, 2}}},
 	{Name: "full vector group", Data: hex(head, "8000 6001 0002 3800 4FFF 4FFF 50FF 2005 2006 2007 2008 2009"), Want: fullGroup()},

@@ -98,6 +98,20 @@ func TestFastLoop(t *testing.T) {
 	compare(t, encode(dense(50_000)))
 }
 
+// TestBaseDoesNotOverflow follows one base with more vectors than any sensor is wide.
+func TestBaseDoesNotOverflow(t *testing.T) {
+	payload := hex("", "8001 0001 3000")
+	for range 7000 {
+		payload = append(payload, 0x01, 0x40)
+	}
+	got := raw(t, payload)
+	for i := 1; i < got.Len(); i++ {
+		if got.X[i] < got.X[i-1] {
+			t.Fatalf("event %d at x = %d after %d", i, got.X[i], got.X[i-1])
+		}
+	}
+}
+
 func FuzzDecode(f *testing.F) {
 	for _, c := range cases {
 		f.Add(bytes.TrimPrefix(c.Data, []byte(head)))

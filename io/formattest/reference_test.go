@@ -36,7 +36,7 @@ func TestCheckReference(t *testing.T) {
 	}
 	check := func(tt []int64, x, y []uint16, p []int8) []string {
 		r := &recorder{TB: t}
-		CheckReference(r, dir, "r", eventtest.NewSource("r", event.Geometry{}, event.New(tt, x, y, p)))
+		CheckReference(r, dir, "r", eventtest.Source(event.New(tt, x, y, p), event.Geometry{}, 2))
 		return r.errors
 	}
 	if errs := check([]int64{10, 11, 12}, []uint16{7, 2, 6}, []uint16{8, 4, 9}, []int8{1, 0, 1}); len(errs) > 0 {

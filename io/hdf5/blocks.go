@@ -58,6 +58,7 @@ func (o output) open(l tensor.Layout) (tensor.Sink, error) {
 // Write queues one block.
 func (s *blockSink) Write(ctx context.Context, b tensor.Block) error {
 	if s.closed {
+		b.Release()
 		return errors.New("hdf5: the file is closed")
 	}
 	if len(b.Data) != s.layout.Bytes() || b.DType != s.layout.DType {
@@ -69,6 +70,7 @@ func (s *blockSink) Write(ctx context.Context, b tensor.Block) error {
 		s.extent += max(extendBy, s.extent/8)
 		if err := s.resize(s.extent); err != nil {
 			b.Release()
+			s.packer.err = err
 			return err
 		}
 	}

@@ -36,6 +36,17 @@ func (e elem) String() string {
 	return order + kind + strconv.Itoa(e.size)
 }
 
+// polarity names the encodings that a column of the type can hold.
+func (e elem) polarity() string {
+	switch {
+	case e.bool:
+		return "bool"
+	case e.signed:
+		return "0/1 or -1/1"
+	}
+	return "0/1"
+}
+
 // at returns element i. An unsigned value of 2^63 or more comes out negative.
 func (e elem) at(b []byte, i int) int64 {
 	var order binary.ByteOrder = binary.LittleEndian
@@ -81,10 +92,8 @@ func (c column) times(dst []int64, src []byte, offset, first int64) error {
 	switch {
 	case c.elem == elem{size: 4}:
 		widen(dst, src)
-	case c.elem.size == 8 && !c.elem.big:
-		for i := range dst {
-			dst[i] = int64(binary.LittleEndian.Uint64(src[8*i:]))
-		}
+	case c.elem.size == 8 && !c.elem.big && littleHost && len(dst) > 0:
+		copy(unsafe.Slice((*byte)(unsafe.Pointer(&dst[0])), 8*len(dst)), src)
 	default:
 		for i := range dst {
 			dst[i] = c.elem.at(src, i)

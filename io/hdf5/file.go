@@ -30,7 +30,7 @@ var columnNames = [numColumns]string{"t", "x", "y", "p"}
 const group = "events"
 
 // largestChunk bounds the memory that one chunk may ask for.
-const largestChunk = 1 << 29
+const largestChunk = 1 << 28
 
 // A file is an open recording: its four columns and what stands beside them.
 type file struct {
@@ -230,7 +230,7 @@ func open(_ context.Context, f format.File, p format.Policy) (event.Source, erro
 	}
 	info := event.Info{
 		Name: filepath.Base(f.Path), Format: "hdf5", Geometry: h.size, Unit: "us",
-		Polarity: h.columns[colP].elem.String(), Events: h.rows,
+		Polarity: h.columns[colP].elem.polarity(), Events: h.rows,
 	}
 	info.Fields = append(info.Fields, event.Field{Key: "layout", Value: h.layout()})
 	if h.dsec {

@@ -319,6 +319,9 @@ func builtIn(filter int) bool { return filter <= 6 && C.evq_available(C.int(filt
 // createDataset makes an empty dataset that grows along its first axis. kind is the bytes of an element,
 // negative for signed ones, 104 for float32. Call it inside the library.
 func createDataset(at int64, name string, kind int, dims []int, filters []chunk.Filter) (int64, error) {
+	if len(dims) > C.H5S_MAX_RANK {
+		return 0, fmt.Errorf("dataset %s: %d dimensions; HDF5 has at most %d", name, len(dims), C.H5S_MAX_RANK)
+	}
 	c := append([]byte(name), 0)
 	d := make([]C.hsize_t, len(dims))
 	for i, n := range dims {

@@ -121,15 +121,15 @@ type packer struct {
 func newPacker(t *target, threads int, encoder func(set int) *chunk.Encoder) *packer {
 	p := &packer{target: t, encoder: encoder, work: make(chan *job, 2*threads), most: 2 * threads}
 	for range threads {
-		go p.encode()
+		go p.encode(p.work)
 	}
 	return p
 }
 
 // encode compresses chunks until there are no more.
-func (p *packer) encode() {
+func (p *packer) encode(work <-chan *job) {
 	encoders := make([]*chunk.Encoder, len(p.target.sets))
-	for j := range p.work {
+	for j := range work {
 		e := encoders[j.set]
 		if e == nil {
 			e = p.encoder(j.set)
@@ -152,11 +152,14 @@ func (p *packer) add(ctx context.Context, set int, row int64, raw []byte, releas
 	for p.err == nil && len(p.pending) >= p.most {
 		p.writeOldest()
 	}
-	if p.err != nil || ctx.Err() != nil {
+	if p.err == nil {
+		p.err = ctx.Err() // the chunk is missing: the file must not be completed
+	}
+	if p.err != nil {
 		if release != nil {
 			release()
 		}
-		return errors.Join(p.err, ctx.Err())
+		return p.err
 	}
 	var j *job
 	if n := len(p.free); n > 0 {

@@ -10,6 +10,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -92,7 +93,7 @@ func readBlocks(t *testing.T, path string, size int) (blocks [][]byte, wrote []b
 	if err != nil {
 		t.Fatal(err)
 	}
-	dec, err := chunk.NewDecoder(d.filters, d.elem.size, nil)
+	dec, err := chunk.NewDecoder(d.filters, d.elem.size, newCZstd())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -210,6 +211,9 @@ func TestWriteRefusals(t *testing.T) {
 	if left, _ := os.ReadDir(dir); len(left) != 1 {
 		t.Errorf("left behind: %v", left)
 	}
+	if _, err := Create(path, Force()).Open(tensor.Layout{Shape: slices.Repeat(tensor.Shape{1}, 32)}); err == nil {
+		t.Error("33 dimensions are accepted")
+	}
 	if s.Write(context.Background(), tensor.Block{Data: make([]byte, 6)}) == nil {
 		t.Error("a closed file takes blocks")
 	}
@@ -222,6 +226,27 @@ func TestWriteRefusals(t *testing.T) {
 	}
 	if err := e.Abort(); err != nil {
 		t.Error(err)
+	}
+}
+
+// A file that lacks a block is never completed.
+func TestCancelledWrite(t *testing.T) {
+	l := tensor.Layout{Name: "counts", Shape: tensor.Shape{2, 3}}
+	path := filepath.Join(t.TempDir(), "out.h5")
+	s, err := Create(path).Open(l)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if err := s.Write(ctx, tensor.Block{Shape: l.Shape, Data: make([]byte, 6)}); !errors.Is(err, context.Canceled) {
+		t.Errorf("a cancelled write: %v", err)
+	}
+	if err := s.Close(); !errors.Is(err, context.Canceled) {
+		t.Errorf("closing after it: %v", err)
+	}
+	if _, err := os.Stat(path); err == nil {
+		t.Error("the file was completed")
 	}
 }
 

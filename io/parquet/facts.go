@@ -93,16 +93,6 @@ func (f *facts) remember(key, value string) {
 	}
 }
 
-// get returns what is remembered under key, or the alternative.
-func (f *facts) get(key, alternative string) string {
-	for _, h := range f.history {
-		if h.Key == key {
-			return h.Value
-		}
-	}
-	return alternative
-}
-
 // keyValues returns the facts as Parquet metadata.
 func (f *facts) keyValues() (metadata.KeyValueMetadata, error) {
 	kv := []event.Field{{Key: keyVersion, Value: f.version}}

@@ -193,7 +193,7 @@ func TestDamage(t *testing.T) {
 	}
 	r := rand.New(rand.NewPCG(1, 1))
 	var failed int
-	for range 1500 {
+	for range 600 {
 		b := append([]byte(nil), whole...)
 		for range 1 + r.IntN(3) {
 			at := r.IntN(len(b))

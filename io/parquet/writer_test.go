@@ -20,7 +20,10 @@ import (
 func TestRoundTrip(t *testing.T) {
 	for _, n := range []int{0, 1, 2, 1000, pieceLen, groupLen - 1, groupLen, 2*groupLen + 77} {
 		rec := eventtest.Recording(uint64(n), n, sensor)
-		for _, c := range codecs {
+		for i, c := range codecs {
+			if n > groupLen && i > 0 {
+				continue
+			}
 			path := write(t, rec, 10_007, format.CreateOptions{Compression: c.name, Threads: 2})
 			for _, threads := range []int{1, 3} {
 				want := event.All
@@ -116,7 +119,8 @@ func TestHistory(t *testing.T) {
 	f.describe(event.Info{Name: "a.parquet", Format: "parquet", Unit: "us", Fields: []event.Field{
 		{Key: "evq.source", Value: "a.raw"}, {Key: "evq.on_unsorted", Value: "clamp"}, {Key: "serial", Value: "7"}}},
 		[]event.Field{{Key: "on_unsorted", Value: "sort"}}, nil)
-	if f.get(keySource, "") != "a.raw" || f.get("evq.on_unsorted", "") != "clamp" || len(f.fields) != 1 {
+	known := event.Info{Fields: f.history}
+	if known.Field(keySource) != "a.raw" || known.Field("evq.on_unsorted") != "clamp" || len(f.fields) != 1 {
 		t.Errorf("%+v", f)
 	}
 }

@@ -159,7 +159,7 @@ func shade(v, scale float64) uint8 {
 	if v == 0 {
 		return white
 	}
-	k := int(math.Round(shades * min(1, 0.3+0.7*math.Abs(v)/scale)))
+	k := int(math.Round(shades * min(1, 0.5+0.5*math.Abs(v)/scale)))
 	if v < 0 {
 		k = -k
 	}

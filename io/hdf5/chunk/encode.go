@@ -21,6 +21,7 @@ type Encoder struct {
 	TypeSize int   // bytes of one element
 	Zstd     ZstdCodec
 
+	sparse   sparseEncoder
 	lz4      lz4.Compressor
 	zlib     *zlib.Writer
 	shuffled []byte // the chunk
@@ -47,6 +48,9 @@ func (e *Encoder) Encode(dst, src []byte) ([]byte, error) {
 	case LZ4:
 		return e.lz4Frame(dst[:0], src)
 	case Zstd:
+		if out, ok := e.sparse.encode(dst[:0], src); ok {
+			return out, nil
+		}
 		return e.Zstd.Deflate(dst[:0], src)
 	case Deflate:
 		return e.deflate(dst[:0], src)
@@ -122,6 +126,12 @@ func (e *Encoder) block(dst, src []byte, whole int) ([]byte, error) {
 // stream appends src compressed, or as it is where that is no longer.
 func (e *Encoder) stream(dst, src []byte) ([]byte, error) {
 	at := len(dst)
+	if e.Codec == CodecZstd {
+		out, ok := e.sparse.encode(dst, src)
+		if dst = out[:at]; ok && len(out)-at < len(src) {
+			return out, nil
+		}
+	}
 	need := max(lz4.CompressBlockBound(len(src)), len(src)+len(src)/128+1024)
 	dst = grow(dst, need)
 	var n int
