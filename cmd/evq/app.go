@@ -3,10 +3,12 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"strings"
 	"sync"
+	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -44,8 +46,11 @@ func (a *app) run(ctx context.Context, args []string) int {
 		err = e
 	}
 	code := exitCode(ctx, err)
-	if code == exitInterrupted {
+	switch {
+	case code == exitInterrupted:
 		err = errInterrupted
+	case errors.Is(err, syscall.ENOSPC):
+		err = fmt.Errorf("%w; the unfinished output is removed: free some space, or write elsewhere", err)
 	}
 	if code != exitOK && !errors.Is(err, errLosses) {
 		a.printError(err)
@@ -63,7 +68,10 @@ func (a *app) rootCommand() *cobra.Command {
 A recording is recognised by its content and decoded on the fly, so nothing has to be converted first; what is
 read often is faster as the sorted Parquet store that "evq convert" writes.
 
-Exit codes: 0 done; 1 failed; 2 wrong use; 3 done, with losses that are printed; 130 interrupted.`,
+Exit codes: 0 done; 1 failed; 2 wrong use; 3 done, with losses that are printed; 130 interrupted.
+
+Environment: EVQ_LOG, log levels by room, such as io=debug,engine=info; TMPDIR, where large recordings are sorted;
+GOMEMLIMIT, GOGC and GOMAXPROCS win over --memory and --threads.`,
 		Example: `  evq convert drive.raw -o drive.parquet
   evq info drive.parquet
   evq tensor drive.parquet --window 50ms --repr rvt -o rep.h5`,
@@ -86,7 +94,7 @@ func (a *app) globalFlags(root *cobra.Command) {
 	f := root.PersistentFlags()
 	enumFlag(root, &a.logLevel, "log-level", "warn", "`LEVEL` of what is logged on stderr", "debug", "info", "warn", "error")
 	enumFlag(root, &a.logFormat, "log-format", "text", "`FORM` of messages on stderr", "text", "json")
-	enumFlag(root, &a.progress, "progress", "auto", "`WHEN` to show progress: auto is on a terminal", "auto", "on", "off")
+	enumFlag(root, &a.progress, "progress", "auto", "`WHEN` to show progress; auto: on a terminal", "auto", "on", "off")
 	f.BoolVarP(&a.quiet, "quiet", "q", false, "print errors only")
 	f.CountVarP(&a.verbose, "verbose", "v", "log more; twice logs all")
 	f.IntVar(&a.threads, "threads", 0, "goroutines that work at once, `N` (default one per CPU)")
@@ -147,13 +155,18 @@ func (a *app) say(text string, attrs ...any) {
 
 // warn says what went differently than one would expect.
 func (a *app) warn(text string) {
+	if !a.quiet {
+		a.always(text)
+	}
+}
+
+// always says what has to be known even with -q.
+func (a *app) always(text string) {
 	if a.logFormat == "json" {
-		a.log.Warn(text)
+		a.log.Log(context.Background(), levelAlways, text)
 		return
 	}
-	if !a.quiet {
-		_, _ = io.WriteString(a.screen, "evq: "+text+"\n")
-	}
+	_, _ = io.WriteString(a.screen, "evq: "+text+"\n")
 }
 
 func (a *app) printError(err error) {

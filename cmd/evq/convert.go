@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -204,17 +203,9 @@ func (c *conversion) convert(ctx context.Context, t task) error {
 	})
 	m.stop()
 	if err != nil {
-		return named(t.in, noSpace(err, sink))
+		return named(t.in, err)
 	}
 	return a.converted(t, sink, rep, m)
-}
-
-// noSpace adds what to do where the disk is full.
-func noSpace(err error, into *tally) error {
-	if !errors.Is(err, syscall.ENOSPC) {
-		return err
-	}
-	return fmt.Errorf("%w, after %s; what was written is removed: free some space, or write elsewhere", err, counted(into.events, "event"))
 }
 
 // named puts the recording's name before an error that lacks it.
@@ -297,7 +288,7 @@ func (a *app) reported(path string, rep *event.Report, dropped int64) error {
 	if len(losses) == 0 {
 		return nil
 	}
-	a.warn(path + ": lost " + strings.Join(losses, ", "))
+	a.always(path + ": lost " + strings.Join(losses, ", "))
 	return errLosses
 }
 

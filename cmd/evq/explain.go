@@ -12,7 +12,7 @@ func (a *app) explainCommand() *cobra.Command {
 		Use:   "explain QUERY",
 		Short: "Print how a query would run: its plan, the rules that changed it, its operators",
 		Long: `Explain prints the plan of a query as it was written, the optimiser's rules that changed it, the plan after them,
-and the operators that would run. It runs nothing.`,
+and the operators that would run. The query itself does not run.`,
 		Example: `  evq explain tensor drive.parquet --window 50ms --repr rvt
   evq explain tensor drive.raw --time 1s..2s --polarity on --repr stacked_histogram --rules none`,
 		RunE: func(cmd *cobra.Command, args []string) error {

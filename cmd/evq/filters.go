@@ -112,15 +112,18 @@ func (f *filters) span(ctx context.Context, rec *engine.Recording, preds []exprs
 		return r, false, usage("the ranges of --time have no time in common, so that there are no windows")
 	}
 	if box.T0 == event.Everything.T0 || box.T1 == event.Everything.T1 {
-		first, last, any, err := extremes(ctx, rec, opts)
-		if err != nil || !any {
+		first, last, some, err := extremes(ctx, rec, opts)
+		if err != nil || !some {
 			return r, false, err
 		}
 		if box.T0 == event.Everything.T0 {
-			box.T0 = min(first, box.T1)
+			box.T0 = first
 		}
 		if box.T1 == event.Everything.T1 {
-			box.T1 = max(last, box.T0-1)
+			box.T1 = last
+		}
+		if box.Empty() {
+			return r, false, nil // without an event in it
 		}
 	}
 	return plan.TimeRange{From: box.T0, To: box.T1 + 1}, true, nil

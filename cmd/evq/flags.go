@@ -54,7 +54,7 @@ func enumFlag[S ~string](cmd *cobra.Command, to *S, name, initial, doc string, w
 	add(cmd, &value{text: initial, kind: name, set: func(s string) error {
 		*to = S(s)
 		return oneOf(s, words)
-	}}, name, "", doc+": "+strings.Join(words, ", "))
+	}}, name, "", doc+" ("+strings.Join(words, ", ")+")")
 	complete(cmd, name, words)
 }
 

@@ -64,6 +64,8 @@ func TestWindows(t *testing.T) {
 		{"--window 10ms --time 1.05s..", 5},
 		{"--window 10ms --time 1s..5s --time 1.02s..1.03s", 1},
 		{"--window 10ms --time +0..+10ms", 2},
+		{"--window 10ms --time 1.205s..", 0},
+		{"--window 10ms --time ..0.905s", 0},
 		{"--ends " + ends + " --span 50ms", 2},
 		{"--count 30", 4},
 		{"--count 30 --complete", 3},

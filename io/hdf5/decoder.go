@@ -3,6 +3,7 @@
 package hdf5
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -25,7 +26,8 @@ type decoder struct {
 	file   *file
 	rep    *event.Report
 	cancel context.CancelFunc
-	queue  chan *task // in file order
+	ended  func() error // why the goroutines stopped early, if they did
+	queue  chan *task   // in file order
 	now    *task
 	wg     sync.WaitGroup
 	err    error
@@ -46,7 +48,7 @@ type part struct {
 
 func newDecoder(ctx context.Context, f *file, want event.Request, p format.Policy, rule polarityRule, rep *event.Report) (format.Decoder, error) {
 	ctx, cancel := context.WithCancel(ctx)
-	d := &decoder{file: f, rep: rep, cancel: cancel}
+	d := &decoder{file: f, rep: rep, cancel: cancel, ended: ctx.Err}
 	cols := wanted(want.Columns)
 	span := taskSpan(f, cols)
 	threads := want.Threads
@@ -54,44 +56,46 @@ func newDecoder(ctx context.Context, f *file, want event.Request, p format.Polic
 		threads = p.Threads
 	}
 	threads = bounded(threads, f, cols, span, p.Memory)
-	d.queue = make(chan *task, 2*threads)
-	work := make(chan *task)
 	pool := event.NewPool(int(min(span, bufferRows, max(f.rows, 1))))
-	for range threads {
-		w, err := newWorker(f, cols, rule, pool)
-		if err != nil {
+	workers := make([]*worker, threads)
+	for i := range workers {
+		var err error
+		if workers[i], err = newWorker(f, cols, rule, pool); err != nil {
 			cancel()
-			_ = d.Close()
+			_ = f.Close()
 			return nil, fmt.Errorf("hdf5: %s: %w", f.path, err)
 		}
-		d.wg.Add(1)
-		go func() {
-			defer d.wg.Done()
+	}
+	d.queue = make(chan *task, 2*threads)
+	work := make(chan *task)
+	for _, w := range workers {
+		d.wg.Go(func() {
 			for t := range work {
 				w.run(ctx, t)
 			}
-		}()
+		})
 	}
-	d.wg.Add(1)
-	go func() {
-		defer d.wg.Done()
-		defer close(work)
-		defer close(d.queue)
-		for lo := int64(0); lo < f.rows; lo += span {
-			t := &task{lo: lo, hi: min(lo+span, f.rows), parts: make(chan part, 1)}
-			select {
-			case d.queue <- t:
-			case <-ctx.Done():
-				return
-			}
-			select {
-			case work <- t:
-			case <-ctx.Done():
-				return
-			}
-		}
-	}()
+	d.wg.Go(func() { d.dispatch(ctx, work, span) })
 	return d, nil
+}
+
+// dispatch hands out the recording in tasks, in file order, to the workers and to Next.
+func (d *decoder) dispatch(ctx context.Context, work chan<- *task, span int64) {
+	defer close(work)
+	defer close(d.queue)
+	for lo := int64(0); lo < d.file.rows; lo += span {
+		t := &task{lo: lo, hi: min(lo+span, d.file.rows), parts: make(chan part, 1)}
+		select {
+		case d.queue <- t:
+		case <-ctx.Done():
+			return
+		}
+		select {
+		case work <- t:
+		case <-ctx.Done():
+			return
+		}
+	}
 }
 
 // wanted says which columns are read; t always is.
@@ -138,7 +142,7 @@ func (d *decoder) Next(ctx context.Context) (*event.Buffer, error) {
 		select {
 		case p, ok := <-d.now.parts:
 			if !ok {
-				d.now = nil
+				d.now, d.err = nil, d.ended()
 				continue
 			}
 			if p.err != nil {
@@ -162,7 +166,7 @@ func (d *decoder) take(ctx context.Context) error {
 	select {
 	case t, ok := <-d.queue:
 		if !ok {
-			return io.EOF
+			return cmp.Or(d.ended(), io.EOF)
 		}
 		d.now = t
 		return nil

@@ -138,7 +138,7 @@ static int evq_write_chunk(hid_t d, long long at, size_t n, const void *b) {
 	return H5Dwrite_chunk(d, H5P_DEFAULT, 0, o, n, b);
 }
 
-// evq_write_scalar writes one number as a scalar dataset, evq_write_all a whole one-dimensional dataset.
+// evq_write_i64 writes a whole dataset: one dimension of n numbers, or a scalar.
 static int evq_write_i64(hid_t at, const char *name, int scalar, long long n, const void *v) {
 	hsize_t dim = (hsize_t)n;
 	hid_t sp = scalar ? H5Screate(H5S_SCALAR) : H5Screate_simple(1, &dim, NULL);

@@ -372,6 +372,34 @@ func TestConcurrentScansAndEarlyEnds(t *testing.T) {
 	wg.Wait()
 }
 
+// A scan whose context ends is never taken for the end of the recording.
+func TestCancelledDecode(t *testing.T) {
+	f, err := openFile(written(t, eventtest.Recording(5, 10*chunkRows, vga), "none"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	want := event.All
+	want.Threads = 1
+	d, err := newDecoder(ctx, f, want, format.Policy{}.WithDefaults(), polarityAuto, &event.Report{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := d.Next(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	cancel()
+	for err == nil {
+		_, err = d.Next(context.Background())
+	}
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("ends with %v", err)
+	}
+	if err := errors.Join(d.Close(), d.Close()); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestBounded(t *testing.T) {
 	f := &file{rows: 1 << 30}
 	for i := range f.columns {

@@ -3,7 +3,6 @@ package chunk
 import (
 	"bytes"
 	"encoding/binary"
-	"fmt"
 	"io"
 
 	"github.com/klauspost/compress/s2"
@@ -207,14 +206,3 @@ const (
 	CodecZstd Codec = iota
 	CodecLZ4
 )
-
-// ParseCodec returns the codec called name, zstd or lz4.
-func ParseCodec(name string) (Codec, error) {
-	switch name {
-	case "zstd":
-		return CodecZstd, nil
-	case "lz4":
-		return CodecLZ4, nil
-	}
-	return 0, fmt.Errorf("codec %q is none of zstd, lz4", name)
-}

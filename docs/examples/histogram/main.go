@@ -1,0 +1,34 @@
+// Command histogram turns a recording into RVT's stacked histogram with the Go library.
+//
+//	go run -tags hdf5 ./docs/examples/histogram demo/drive.raw demo/rep.h5
+package main
+
+import (
+	"context"
+	"log"
+	"os"
+	"time"
+
+	"github.com/evq-project/evq/engine"
+	"github.com/evq-project/evq/exprs"
+	"github.com/evq-project/evq/io/hdf5"
+	"github.com/evq-project/evq/udf/stackedhist"
+)
+
+func main() {
+	if len(os.Args) != 3 {
+		log.Fatal("usage: histogram RECORDING OUT.h5")
+	}
+	rec, err := engine.Open(os.Args[1], engine.OnUnsorted("clamp"), engine.OnOffSensor("keep"))
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer rec.Close() //nolint:errcheck // only read
+	q := rec.Frame().
+		Filter(exprs.X.Lt(1000)).
+		Window(engine.Every(50 * time.Millisecond)).
+		StackedHistogram(stackedhist.LikeRVT()) // bins 10, cutoff 10, downsample 2, counts wrap at 256
+	if err := q.WriteTo(context.Background(), hdf5.Create(os.Args[2], hdf5.Force())); err != nil {
+		log.Print(err)
+	}
+}
