@@ -60,7 +60,7 @@ func (r Rounding) edge(dt int64, bins, k int) int64 {
 	if rem > 0 {
 		e++
 	}
-	low, high := int64(0), dt+1 // the edge lies in [low, high]
+	var low, high int64 // the edge lies in [low, high]
 	step := int64(1)
 	if e <= dt && r.Bin(e, dt, bins) >= k {
 		for high = e; high-step >= 0 && r.Bin(high-step, dt, bins) >= k; step *= 2 {

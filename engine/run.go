@@ -55,7 +55,7 @@ func (r *runner) run(ctx context.Context, op exec.Operator, next func(context.Co
 	for err == nil {
 		err = next(ctx)
 	}
-	if err == io.EOF {
+	if errors.Is(err, io.EOF) {
 		err = nil
 	}
 	cancel()

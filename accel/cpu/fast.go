@@ -3,6 +3,7 @@ package cpu
 import (
 	"context"
 	"fmt"
+	"unsafe"
 
 	"github.com/evq-project/evq/accel"
 )
@@ -23,10 +24,11 @@ type kernel struct {
 	// Distances in an output: from row to row, from plane to plane, from an OFF plane to its ON plane.
 	columns, plane, on uint32
 
-	cells  [block]uint32   // of the events of one block that count
-	hot    []uint32        // cells that passed the cutoff since the last clip
-	spilt  bool            // hot was too small
-	sorted []accel.Segment // where the caller's are not
+	cells  [block]uint32     // of the events of one block that count
+	listed [block + 4]uint16 // the positions of those events in the block
+	hot    []uint32          // cells that passed the cutoff since the last clip
+	spilt  bool              // hot was too small
+	sorted []accel.Segment   // where the caller's are not
 }
 
 // window counts one window. Each bin's two planes are cleared just before they are filled, so that they are
@@ -77,18 +79,18 @@ func (k *kernel) segment(ctx context.Context, job accel.Job, s accel.Segment, ds
 		if err := checkPolarity(p, lo); err != nil {
 			return 0, err
 		}
-		n := 0
-		switch {
-		case outside(x, g.Width) || outside(y, g.Height):
-			var dropped int
-			n, dropped = k.checked(x, y, p, base)
-			off += int64(dropped)
-		case g.Downsample == 2:
-			n = k.half(x, y, p, base)
-		default:
-			n = k.full(x, y, p, base)
+		if halved(g) {
+			if n, inside := k.half(x, y); inside {
+				k.addHalf(dst, x, y, p, base, k.listed[:n])
+				continue
+			}
+		} else if g.Downsample == 1 && !outside(x, g.Width) && !outside(y, g.Height) {
+			k.add(dst, k.cells[:k.full(x, y, p, base)])
+			continue
 		}
+		n, dropped := k.checked(x, y, p, base)
 		k.add(dst, k.cells[:n])
+		off += int64(dropped)
 	}
 	return off, nil
 }
@@ -104,22 +106,7 @@ func (k *kernel) full(x, y []uint16, p []int8, base uint32) int {
 	return len(x)
 }
 
-// half is full at half the resolution: only events with odd x and odd y count. Every event's position is
-// written without a branch, and the next one over it where it does not count; then the positions become cells.
-func (k *kernel) half(x, y []uint16, p []int8, base uint32) (n int) {
-	columns, on := k.columns, k.on
-	y, p = y[:len(x)], p[:len(x)]
-	for i := range x {
-		k.cells[n&(block-1)] = uint32(i)
-		n += int(x[i] & y[i] & 1)
-	}
-	for j, i := range k.cells[:n] {
-		k.cells[j] = base + uint32(p[i])*on + uint32(y[i]>>1)*columns + uint32(x[i]>>1)
-	}
-	return n
-}
-
-// checked is half or full for a block with events off the sensor, which it leaves out and counts.
+// checked lists the cells of any block, at any resolution; events off the sensor are left out and counted.
 func (k *kernel) checked(x, y []uint16, p []int8, base uint32) (n, dropped int) {
 	columns, on := k.columns, k.on
 	width, height := uint32(k.grid.Width), uint32(k.grid.Height)
@@ -147,18 +134,30 @@ func (k *kernel) add(dst []uint8, cells []uint32) {
 		}
 		return
 	}
-	if len(k.hot)+len(cells) > cap(k.hot) {
-		k.hot, k.spilt = k.hot[:0], true
-	}
-	hot, over := k.hot, cut+1 // over is 0 at the cutoff 255, where listing a cell does no harm
+	over, passed := uint32(cut+1), uint32(0) // over is 0 at the cutoff 255, which no count passes
 	for _, c := range cells {
 		n := dst[c] + 1
 		dst[c] = n
-		if n == over {
+		passed |= (uint32(n) ^ over) - 1 // borrows into the top bit where n is over
+	}
+	if passed>>31 == 0 {
+		return
+	}
+	hot := k.listHot(len(cells))
+	for _, c := range cells { // seldom: only where a count just passed the cutoff
+		if dst[c] > cut {
 			hot = append(hot, c)
 		}
 	}
 	k.hot = hot
+}
+
+// listHot returns the list of the cells that passed the cutoff, with room for n more.
+func (k *kernel) listHot(n int) []uint32 {
+	if len(k.hot)+n > cap(k.hot) {
+		k.hot, k.spilt = k.hot[:0], true
+	}
+	return k.hot
 }
 
 // clip brings down to the cutoff the counts that passed it: the listed cells, or the planes.
@@ -201,19 +200,18 @@ func checkPolarity(p []int8, first int) error {
 }
 
 // outside reports whether a coordinate is size or more; size is at most 1<<15. It looks at four at a time:
-// adding 1<<15 - size to the lower 15 bits of each carries into its top bit where it is too large.
+// adding 1<<15 - size to the lower 15 bits of each carries into its top bit where it is too large. Which of the
+// four is which does not matter, so neither does the machine's byte order.
 func outside(v []uint16, size int) bool {
 	const low = 0x7fff7fff7fff7fff
 	room := uint64(1<<15-size) * 0x0001000100010001
 	var seen uint64
-	n := len(v) &^ 7
-	for i := 0; i < n; i += 8 {
-		q := v[i : i+8 : i+8]
-		a := uint64(q[0]) | uint64(q[1])<<16 | uint64(q[2])<<32 | uint64(q[3])<<48
-		b := uint64(q[4]) | uint64(q[5])<<16 | uint64(q[6])<<32 | uint64(q[7])<<48
-		seen |= a | (a&low + room) | b | (b&low + room)
+	fours := unsafe.Slice((*uint64)(unsafe.Pointer(unsafe.SliceData(v))), len(v)/4)
+	for ; len(fours) >= 4; fours = fours[4:] {
+		a, b, c, d := fours[0], fours[1], fours[2], fours[3]
+		seen |= a | (a&low + room) | b | (b&low + room) | c | (c&low + room) | d | (d&low + room)
 	}
-	for _, c := range v[n:] {
+	for _, c := range v[len(v)&^15:] {
 		seen |= uint64(c) | (uint64(c)&0x7fff + uint64(1<<15-size))
 	}
 	return seen&^low != 0

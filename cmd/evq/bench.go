@@ -17,17 +17,18 @@ import (
 
 func (a *app) benchCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:     "bench",
-		Short:   "Make inputs for measurements",
-		Example: "  evq bench generate -o drive.raw --events 2M --seconds 2 --size 1280x720 --seed 1",
+		Use:   "bench",
+		Short: "Make inputs for measurements, and measure",
+		Example: `  evq bench generate -o drive.raw --events 2M --seconds 2 --size 1280x720 --seed 1
+  evq bench decode drive.raw`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return cmd.Help()
 			}
-			return unknown("part of bench", args[0], []string{"generate"})
+			return unknown("part of bench", args[0], []string{"generate", "decode", "kernel"})
 		},
 	}
-	cmd.AddCommand(a.generateCommand())
+	cmd.AddCommand(a.generateCommand(), a.decodeCommand(), a.kernelCommand())
 	return cmd
 }
 

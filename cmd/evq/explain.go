@@ -32,6 +32,8 @@ and the operators that would run. The query itself does not run.`,
 		ValidArgsFunction: completeFiles,
 		RunE:              func(cmd *cobra.Command, args []string) error { return a.explain(cmd.Context(), args[0], q) },
 	}
+	// A query's own line can be explained as it stands: where its blocks would go is accepted and left unused.
+	(&blockOutput{app: a}).flags(tensor)
 	q.flags(tensor)
 	cmd.AddCommand(tensor)
 	return cmd

@@ -95,12 +95,12 @@ func parseRules(s string) ([]optimize.Rule, error) {
 	return rules, nil
 }
 
-// representation makes what --repr names, and the decode policies it is defined with.
-func (q *query) representation() (udf.Representation, map[string]string, error) {
-	if q.repr == "" {
+// parseRepr makes what --repr names, and the decode policies it is defined with.
+func parseRepr(text string) (udf.Representation, map[string]string, error) {
+	if text == "" {
 		return nil, nil, usage("--repr says what to count, such as --repr rvt; there are %s", strings.Join(reprNames(), ", "))
 	}
-	name, args, err := udf.ParseCall(q.repr)
+	name, args, err := udf.ParseCall(text)
 	if err != nil {
 		return nil, nil, usageError{fmt.Errorf("--repr %w", err)}
 	}
@@ -140,7 +140,7 @@ func (q *query) open(ctx context.Context, path string, m *meter) (err error) {
 	if err := q.windows.check(); err != nil {
 		return err
 	}
-	rep, policies, err := q.representation()
+	rep, policies, err := parseRepr(q.repr)
 	if err != nil {
 		return err
 	}

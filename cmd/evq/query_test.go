@@ -192,7 +192,7 @@ func TestPreset(t *testing.T) {
 		if err := cmd.ParseFlags(strings.Fields(c.args)); err != nil {
 			t.Fatal(err)
 		}
-		_, policies, err := q.representation()
+		_, policies, err := parseRepr(q.repr)
 		if err != nil {
 			t.Fatal(err)
 		}

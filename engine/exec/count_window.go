@@ -2,6 +2,7 @@ package exec
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -62,7 +63,7 @@ func (w *CountWindow) Next(ctx context.Context) (event.Windowed, error) {
 			return event.Windowed{}, io.EOF
 		}
 		b, err := w.In.Next(ctx)
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			w.done = true
 			continue
 		}

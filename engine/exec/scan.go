@@ -2,6 +2,7 @@ package exec
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 
@@ -90,14 +91,14 @@ func (s *Scan) pump(ctx context.Context) (err error) {
 	}
 	defer func() {
 		s.report = stream.Report()
-		if e := stream.Close(); e != nil && err == io.EOF {
+		if e := stream.Close(); e != nil && errors.Is(err, io.EOF) {
 			err = e
 		}
 	}()
 	for {
 		b, err := stream.Next(ctx)
-		if err == io.EOF {
-			return err
+		if errors.Is(err, io.EOF) {
+			return io.EOF
 		}
 		if err != nil {
 			return fmt.Errorf("%v: %w", s.Source, err)

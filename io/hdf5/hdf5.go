@@ -49,7 +49,7 @@ var signature = []byte("\x89HDF\r\n\x1a\n")
 func findSignature(f format.File) int64 {
 	var b [8]byte
 	for at := int64(0); at+int64(len(b)) <= f.Size; at = max(512, 2*at) {
-		if n, err := f.ReadAt(b[:], at); n < len(b) && err != nil && err != io.EOF {
+		if n, err := f.ReadAt(b[:], at); n < len(b) && err != nil && !errors.Is(err, io.EOF) {
 			return -1
 		}
 		if bytes.Equal(b[:], signature) {

@@ -2,6 +2,7 @@ package parquet
 
 import (
 	"context"
+	"errors"
 	"io"
 	"sync"
 
@@ -96,7 +97,7 @@ func (s *scan) decode(d *decoder, j job) {
 			return
 		}
 	}
-	if err != io.EOF {
+	if !errors.Is(err, io.EOF) {
 		s.send(j.lane, piece{err: err})
 	}
 }

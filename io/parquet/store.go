@@ -23,9 +23,14 @@ type Store struct {
 	note     string // what every scan's report says, if anything
 }
 
-func (s *Store) String() string           { return s.info.Name }
+// String names the file.
+func (s *Store) String() string { return s.info.Name }
+
+// Geometry is the size of the sensor, as stored or as given.
 func (s *Store) Geometry() event.Geometry { return s.info.Geometry }
-func (s *Store) Info() event.Info         { return s.info }
+
+// Info is what the footer says.
+func (s *Store) Info() event.Info { return s.info }
 
 // Prune returns how many of the store's row groups a scan of the box would skip.
 func (s *Store) Prune(box event.Box) (skipped, total int) {
@@ -93,6 +98,7 @@ func (s *Stream) Next(ctx context.Context) (event.Batch, error) {
 	return p.events.Batch(), nil
 }
 
+// Report counts events, triggers and remapped polarities; Info has what the conversion counted.
 func (s *Stream) Report() *event.Report { return s.report }
 
 // Close ends the scan.
