@@ -79,6 +79,10 @@ func Count(n, step int64) Windowing {
 	return Windowing{plan.Count{N: n, Step: step}}
 }
 
+// EndsCount are RVT's windows of n events: for each time of the grid (microseconds, not decreasing), the last n
+// events at or before it.
+func EndsCount(grid []int64, n int64) Windowing { return Windowing{plan.EndsCount{Times: grid, N: n}} }
+
 // Complete leaves out a last window with fewer events. It concerns Count only.
 func (w Windowing) Complete() Windowing {
 	if c, ok := w.by.(plan.Count); ok {

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/evq-project/evq/engine/exec"
 	"github.com/evq-project/evq/io/event"
@@ -82,6 +83,8 @@ func (l *lowering) windowsOf(n plan.Node) (exec.WindowOp, error) {
 		return &exec.TimeWindow{In: in, Bounds: b, Max: l.maxHeld()}, nil
 	case plan.Count:
 		return &exec.CountWindow{In: in, N: by.N, Step: by.Step, Complete: by.Complete, Max: l.maxHeld()}, nil
+	case plan.EndsCount:
+		return &exec.EndsCountWindow{In: in, Times: by.Times, N: int(min(by.N, math.MaxInt32)), Max: l.maxHeld()}, nil
 	case plan.Whole:
 		return exec.WholeRecording(in, l.maxHeld()), nil
 	}

@@ -38,6 +38,12 @@ type Count struct {
 	Complete bool
 }
 
+// EndsCount are windows of the last N events at or before each given time: RVT's windows of so many events.
+type EndsCount struct {
+	Times []int64 // microseconds, not decreasing
+	N     int64
+}
+
 // Whole is the whole recording as one window, from its first event to its last, both inside.
 type Whole struct{}
 
@@ -75,6 +81,8 @@ func (w Count) String() string {
 	return s
 }
 
+func (w EndsCount) String() string { return fmt.Sprintf("ends=%d count=%d", len(w.Times), w.N) }
+
 func (Whole) String() string { return "whole recording" }
 
 // micros prints microseconds as a duration.
@@ -85,15 +93,26 @@ func micros(us int64) time.Duration { return time.Duration(us) * time.Microsecon
 const longest = int64(1) << 62
 
 func (w Ends) validate() error {
-	if len(w.Times) == 0 {
-		return fmt.Errorf("%w: a grid without window ends", ErrInvalid)
-	}
 	if w.Span < 0 || w.Span > longest {
 		return fmt.Errorf("%w: a window span of %d µs", ErrInvalid, w.Span)
 	}
-	for i, t := range w.Times {
-		if i > 0 && t < w.Times[i-1] {
-			return fmt.Errorf("%w: window end %d at index %d lies before %d; sort the grid", ErrInvalid, t, i, w.Times[i-1])
+	return validateGrid(w.Times)
+}
+
+func (w EndsCount) validate() error {
+	if w.N < 1 {
+		return fmt.Errorf("%w: windows of %d events; at least 1 is possible", ErrInvalid, w.N)
+	}
+	return validateGrid(w.Times)
+}
+
+func validateGrid(times []int64) error {
+	if len(times) == 0 {
+		return fmt.Errorf("%w: a grid without window ends", ErrInvalid)
+	}
+	for i, t := range times {
+		if i > 0 && t < times[i-1] {
+			return fmt.Errorf("%w: window end %d at index %d lies before %d; sort the grid", ErrInvalid, t, i, times[i-1])
 		}
 		if t > longest || t < -longest {
 			return fmt.Errorf("%w: window end %d at index %d is out of reach", ErrInvalid, t, i)

@@ -191,6 +191,42 @@ func TestCountWindows(t *testing.T) {
 	}
 }
 
+func TestEndsCountWindows(t *testing.T) {
+	r := rand.New(rand.NewPCG(6, 6))
+	for range 300 {
+		ts := randomTimes(r, r.IntN(300))
+		n := 1 + r.IntN(70)
+		var grid []int64
+		want := []seenWindow(nil)
+		for end := int64(-100); end < 400; end += r.Int64N(40) {
+			hi := len(within(ts, -1000, end))
+			in := append([]int64{}, ts[max(hi-n, 0):hi]...)
+			start := end
+			if len(in) > 0 {
+				start = in[0]
+			}
+			want = append(want, seenWindow{len(grid), start, end, in})
+			grid = append(grid, end)
+		}
+		got := collect(t, &EndsCountWindow{In: &batches{ts, 1 + r.IntN(60)}, Times: grid, N: n, Max: 1 << 20})
+		if d := cmp.Diff(want, got); d != "" {
+			t.Fatal(d)
+		}
+	}
+}
+
+// TestEndsCountHoldsLittle reads far more events between two ends than a window takes.
+func TestEndsCountHoldsLittle(t *testing.T) {
+	ts := make([]int64, 6*holdRoom)
+	op := &EndsCountWindow{In: &batches{ts, 1000}, Times: []int64{5}, N: 7, Max: 1 << 20}
+	if got := collect(t, op); len(got) != 1 || len(got[0].T) != 7 {
+		t.Errorf("%d windows", len(got))
+	}
+	if c := op.held.pool.Get().Cap(); c > 3*holdRoom {
+		t.Errorf("a buffer grew to %d events", c)
+	}
+}
+
 func TestWholeRecording(t *testing.T) {
 	got := collect(t, WholeRecording(&batches{[]int64{4, 4, 9}, 2}, 100))
 	if d := cmp.Diff([]seenWindow{{0, 4, 9, []int64{4, 4, 9}}}, got); d != "" {

@@ -2,11 +2,9 @@ package evt2
 
 import (
 	"encoding/binary"
-	"fmt"
 	"unsafe"
 
 	"github.com/evq-project/evq/io/event"
-	"github.com/evq-project/evq/io/format"
 	"github.com/evq-project/evq/io/rawheader"
 )
 
@@ -29,19 +27,12 @@ const (
 
 // A decoder is what the words have set so far; it implements rawheader.Words.
 type decoder struct {
-	rep      *event.Report
-	strict   bool // a cut last word is an error
-	refuse   bool // a word of a reserved type is an error
-	clock    rawheader.Clock
-	triggers rawheader.Triggers
+	rawheader.Scan
+	clock rawheader.Clock
 }
 
-func newDecoder(f format.File, payload int64, p format.Policy, want event.Request, rep *event.Report, pool *event.Pool) format.Decoder {
-	d := &decoder{
-		rep: rep, strict: p.Strict, refuse: p.OnUnknown == format.Error,
-		clock: rawheader.Clock{Unit: timeUnit, Bits: timeBits}, triggers: rawheader.Triggers{To: want.Triggers},
-	}
-	return rawheader.NewDecoder(rawheader.NewPayload(f, payload, f.Size, wordSize, p.ReadSize), d, pool, &d.triggers)
+func newDecoder(s rawheader.Scan) rawheader.Words {
+	return &decoder{Scan: s, clock: rawheader.Clock{Unit: timeUnit, Bits: timeBits}}
 }
 
 // Room implements rawheader.Words.
@@ -99,44 +90,27 @@ func (d *decoder) run(b *event.Buffer, words []byte) int {
 func (d *decoder) step(w uint32, at int64) error {
 	switch kind := w >> 28; kind {
 	case cdOff, cdOn:
-		d.rep.Lose(event.BeforeTimeBase, 1, at)
+		d.Report.Lose(event.BeforeTimeBase, 1, at)
 	case timeHigh:
-		d.clock.Set(w&maxHigh, d.rep, at)
+		d.clock.Set(w&maxHigh, d.Report, at)
 	case extTrigger:
 		if !d.clock.Running() {
-			d.rep.Lose(event.BeforeTimeBase, 1, at)
+			d.Report.Lose(event.BeforeTimeBase, 1, at)
 			return nil
 		}
 		tr := event.Trigger{T: d.clock.Base() + int64(w>>22&63), Channel: int16(w >> 8 & 31), Rising: w&1 != 0}
-		return d.triggers.Add(tr, d.rep, at)
+		return d.Triggers.Add(tr, d.Report, at)
 	case imu:
-		d.rep.CountUnknown("imu", 1, at)
+		d.Report.CountUnknown("imu", 1, at)
 	case others:
-		d.rep.CountUnknown("others", 1, at)
+		d.Report.CountUnknown("others", 1, at)
 	case continued:
-		d.rep.CountUnknown("continued", 1, at)
+		d.Report.CountUnknown("continued", 1, at)
 	default:
-		if d.refuse {
-			return &format.SyntaxError{Format: "evt2", Offset: at, Msg: fmt.Sprintf("word %08x is of the reserved type 0x%X; --on-unknown skip passes over it", w, kind)}
-		}
-		d.rep.CountUnknown(reservedNames[kind], 1, at)
+		return d.Reserved("evt2", w, 8, uint8(kind), at)
 	}
 	return nil
-}
-
-// reservedNames are the kinds under which words of a reserved type are counted.
-var reservedNames = [16]string{
-	0x2: "0x2", 0x3: "0x3", 0x4: "0x4", 0x5: "0x5", 0x6: "0x6", 0x7: "0x7", 0x9: "0x9", 0xB: "0xB", 0xC: "0xC",
 }
 
 // End implements rawheader.Words.
-func (d *decoder) End(at, trailing int64) error {
-	if trailing == 0 {
-		return nil
-	}
-	if d.strict {
-		return &format.SyntaxError{Format: "evt2", Offset: at, Msg: "the last word is cut; without --strict it is left out"}
-	}
-	d.rep.Lose(event.TrailingBytes, trailing, at)
-	return nil
-}
+func (d *decoder) End(at, trailing int64) error { return d.Cut("evt2", at, trailing) }

@@ -3,31 +3,16 @@ package evt2
 import (
 	"encoding/binary"
 
-	"github.com/evq-project/evq/io/atomicfile"
 	"github.com/evq-project/evq/io/event"
-	"github.com/evq-project/evq/io/format"
 	"github.com/evq-project/evq/io/rawheader"
 )
-
-// create starts a recording. Its events must be in time order, x and y at most 2047 and the times from 0 to 2^41 µs.
-func create(path string, h format.Header, o format.CreateOptions) (event.Sink, error) {
-	head, err := rawheader.Write(headerName, headerVersion, h.Geometry, h.Fields)
-	if err != nil {
-		return nil, err
-	}
-	f, err := atomicfile.Create(path, o.Force)
-	if err != nil {
-		return nil, err
-	}
-	return rawheader.NewSink("evt2", f, head, newEncoder(), rawheader.MaxChannel2), nil
-}
 
 // An encoder writes a TIME_HIGH where the base changes, and a word for each event.
 type encoder struct {
 	base int64 // the last TIME_HIGH, unwrapped; -1 before the first
 }
 
-func newEncoder() *encoder { return &encoder{base: -1} }
+func newEncoder(event.Geometry) rawheader.Encoder { return &encoder{base: -1} }
 
 // Events implements rawheader.Encoder.
 func (e *encoder) Events(dst []byte, t []int64, x, y []uint16, p []int8) []byte {

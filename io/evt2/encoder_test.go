@@ -11,7 +11,7 @@ import (
 
 // TestEncoderWords pins the words, for other programs read them too.
 func TestEncoderWords(t *testing.T) {
-	e := newEncoder()
+	e := newEncoder(event.Geometry{})
 	out := e.Events(nil, []int64{64, 127, 128}, []uint16{1, 639, 2047}, []uint16{2, 479, 2047}, []int8{0, 1, 1})
 	out = e.Trigger(out, event.Trigger{T: 130, Channel: 31, Rising: true})
 	out = e.Events(out, []int64{2_000_128}, []uint16{0}, []uint16{0}, []int8{0})

@@ -3,16 +3,12 @@ package evt2
 import (
 	"bytes"
 	"encoding/binary"
-	"errors"
-	"io"
 	"math/rand/v2"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/evq-project/evq/io/event"
-	"github.com/evq-project/evq/io/event/eventtest"
 	"github.com/evq-project/evq/io/format"
 	"github.com/evq-project/evq/io/formattest"
 	"github.com/evq-project/evq/io/rawheader"
@@ -26,17 +22,7 @@ func cd(x, y, p, t uint32) string {
 }
 
 // hex makes a recording: a header, then 32-bit words in hexadecimal.
-func hex(header string, words ...string) []byte {
-	out := []byte(header)
-	for w := range strings.FieldsSeq(strings.Join(words, " ")) {
-		v, err := strconv.ParseUint(w, 16, 32)
-		if err != nil {
-			panic(err)
-		}
-		out = binary.LittleEndian.AppendUint32(out, uint32(v))
-	}
-	return out
-}
+func hex(header string, words ...string) []byte { return formattest.Hex(header, wordSize, words...) }
 
 type (
 	ev     = formattest.Event
@@ -84,41 +70,25 @@ func countUp(n int) string {
 func TestConformance(t *testing.T) { formattest.Run(t, Format, cases...) }
 
 func TestStrict(t *testing.T) {
-	for _, c := range []struct {
-		name   string
-		data   []byte
-		policy format.Policy
-		offset int64 // -1: no error
-	}{
-		{"reserved word", hex(head, "80000001 C0000000"), format.Policy{Strict: true}, int64(len(head)) + 4},
-		{"reserved word refused", hex(head, "80000001 C0000000"), format.Policy{OnUnknown: format.Error}, int64(len(head)) + 4},
-		{"cut word", append(hex(head, "80000001"), 7), format.Policy{Strict: true}, int64(len(head)) + 4},
-		{"words that are known but no events", hex(head, "80000001 E0000000 F0000000 D0000000 A0000000"), format.Policy{Strict: true}, -1},
-	} {
-		src, err := Format.Open(t.Context(), file(c.data), c.policy)
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, _, err = format.Drain(t.Context(), src)
-		var syntax *format.SyntaxError
-		switch {
-		case c.offset < 0 && err != nil:
-			t.Errorf("%s: %v", c.name, err)
-		case c.offset >= 0 && (!errors.As(err, &syntax) || syntax.Offset != c.offset):
-			t.Errorf("%s: error %v, want a syntax error at %d", c.name, err, c.offset)
-		}
-	}
+	formattest.CheckDamages(t, Format, []formattest.Damage{
+		{Name: "reserved word", Data: hex(head, "80000001 C0000000"), Policy: format.Policy{Strict: true}, Offset: int64(len(head)) + 4},
+		{Name: "reserved word refused", Data: hex(head, "80000001 C0000000"), Policy: format.Policy{OnUnknown: format.Error}, Offset: int64(len(head)) + 4},
+		{Name: "cut word", Data: append(hex(head, "80000001"), 7), Policy: format.Policy{Strict: true}, Offset: int64(len(head)) + 4},
+		{Name: "words that are known but no events", Data: hex(head, "80000001 E0000000 F0000000 D0000000 A0000000"), Policy: format.Policy{Strict: true}, Offset: -1},
+	}...)
 }
 
-func file(data []byte) format.File {
-	return format.File{ReaderAt: bytes.NewReader(data), Size: int64(len(data)), Path: "test.raw"}
+// decode starts to decode a payload, below the policies.
+func decode(payload []byte, size int, rep *event.Report, pool *event.Pool) format.Decoder {
+	s := rawheader.Scan{Policy: format.Policy{ReadSize: size}.WithDefaults(), Report: rep, Triggers: &rawheader.Triggers{}}
+	return layout.Decode(formattest.File(payload), s, pool)
 }
 
 // compare checks that the fast loop does what step and the rule of an event's word do, over buffers of odd sizes.
 func compare(t testing.TB, payload []byte) {
 	t.Helper()
 	want, wantRep := event.NewBuffer(0), &event.Report{}
-	d := &decoder{rep: wantRep, clock: rawheader.Clock{Unit: timeUnit, Bits: timeBits}}
+	d := newDecoder(rawheader.Scan{Report: wantRep, Triggers: &rawheader.Triggers{}}).(*decoder)
 	for at := 0; at+4 <= len(payload); at += 4 {
 		w := binary.LittleEndian.Uint32(payload[at:])
 		if w>>28 <= cdOn && d.clock.Running() {
@@ -128,27 +98,9 @@ func compare(t testing.TB, payload []byte) {
 		}
 	}
 	_ = d.End(int64(len(payload)&^3), int64(len(payload)&3))
-	for _, size := range []int{0, 5, 100} {
-		rep, got := &event.Report{}, event.NewBuffer(0)
-		d := newDecoder(file(payload), 0, format.Policy{ReadSize: size}.WithDefaults(), event.All, rep, event.NewPool(7+size))
-		for {
-			b, err := d.Next(t.Context())
-			if err == io.EOF {
-				break
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
-			got.AppendBatch(b.Batch())
-			b.Release()
-		}
-		if diff := eventtest.Diff(got.Batch(), want.Batch()); diff != "" {
-			t.Fatalf("reads of %d bytes: %s", size, diff)
-		}
-		if rep.String() != wantRep.String() {
-			t.Fatalf("reads of %d bytes: counters %s, want %s", size, rep, wantRep)
-		}
-	}
+	formattest.CheckDecoder(t, want, wantRep, []int{0, 5, 100}, func(size int, rep *event.Report) format.Decoder {
+		return decode(payload, size, rep, event.NewPool(7+size))
+	})
 }
 
 func TestFastLoop(t *testing.T) {
@@ -174,14 +126,6 @@ func FuzzDecode(f *testing.F) {
 }
 
 func TestRecordings(t *testing.T) {
-	data := eventtest.Data(t)
-	for _, name := range []string{"evt2/faery_evt2.raw", "evt_wrap_derived/evt2_timehigh_wrap34.raw"} {
-		t.Run(name, func(t *testing.T) {
-			src := formattest.OpenPath(t, Format, filepath.Join(data, name), format.Policy{})
-			if g := (event.Geometry{Width: 640, Height: 480}); src.Geometry() != g {
-				t.Errorf("geometry %v, want %v", src.Geometry(), g)
-			}
-			formattest.CheckReference(t, data, name, src)
-		})
-	}
+	formattest.CheckRecordings(t, Format, event.Geometry{Width: 640, Height: 480},
+		"evt2/faery_evt2.raw", "evt_wrap_derived/evt2_timehigh_wrap34.raw")
 }

@@ -1,14 +1,12 @@
 package evt3
 
 import (
-	"bytes"
-	"io"
 	"math/rand/v2"
 	"testing"
 
 	"github.com/evq-project/evq/io/event"
 	"github.com/evq-project/evq/io/event/eventtest"
-	"github.com/evq-project/evq/io/format"
+	"github.com/evq-project/evq/io/formattest"
 	"github.com/evq-project/evq/io/rawheader"
 )
 
@@ -66,27 +64,12 @@ func BenchmarkDecode(b *testing.B) {
 		raw := encode(s.batch)
 		b.Run(s.name, func(b *testing.B) {
 			pool := event.NewPool(rawheader.BufferSize)
-			f := format.File{ReaderAt: bytes.NewReader(raw), Size: int64(len(raw))}
 			events := 0
 			for b.Loop() {
-				events += drain(b, newDecoder(f, 0, format.Policy{}.WithDefaults(), event.All, &event.Report{}, pool))
+				events += formattest.Count(b, decode(raw, 0, &event.Report{}, pool))
 			}
 			b.ReportMetric(float64(events)/b.Elapsed().Seconds()/1e6, "Mev/s")
 			b.ReportMetric(float64(len(raw))/2/float64(s.batch.Len()), "words/ev")
 		})
-	}
-}
-
-func drain(b *testing.B, d format.Decoder) (n int) {
-	for {
-		buf, err := d.Next(b.Context())
-		if err == io.EOF {
-			return n
-		}
-		if err != nil {
-			b.Fatal(err)
-		}
-		n += buf.Len()
-		buf.Release()
 	}
 }

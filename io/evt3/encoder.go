@@ -3,24 +3,9 @@ package evt3
 import (
 	"encoding/binary"
 
-	"github.com/evq-project/evq/io/atomicfile"
 	"github.com/evq-project/evq/io/event"
-	"github.com/evq-project/evq/io/format"
 	"github.com/evq-project/evq/io/rawheader"
 )
-
-// create starts a recording. Its events must be in time order, x and y at most 2047 and the times from 0 to 2^41 µs.
-func create(path string, h format.Header, o format.CreateOptions) (event.Sink, error) {
-	head, err := rawheader.Write(headerName, headerVersion, h.Geometry, h.Fields)
-	if err != nil {
-		return nil, err
-	}
-	f, err := atomicfile.Create(path, o.Force)
-	if err != nil {
-		return nil, err
-	}
-	return rawheader.NewSink("evt3", f, head, newEncoder(h.Geometry), rawheader.MaxChannel3), nil
-}
 
 // An encoder writes words where the state changes, and vectors where they are shorter than single events.
 type encoder struct {
@@ -36,7 +21,7 @@ const (
 	minGroup  = 5
 )
 
-func newEncoder(g event.Geometry) *encoder {
+func newEncoder(g event.Geometry) rawheader.Encoder {
 	e := &encoder{width: rawheader.MaxCoordinate + 1, base: -1, t: -1, y: -1}
 	if g.Known() {
 		e.width = g.Width // some decoders drop a group that reaches over the border

@@ -1,15 +1,10 @@
 package evt3
 
 import (
-	"encoding/binary"
-	"errors"
-	"path/filepath"
-	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/evq-project/evq/io/event"
-	"github.com/evq-project/evq/io/event/eventtest"
 	"github.com/evq-project/evq/io/format"
 	"github.com/evq-project/evq/io/formattest"
 )
@@ -17,17 +12,7 @@ import (
 const head = "% evt 3.0\n% format EVT3;height=720;width=1280\n% geometry 1280x720\n% end\n"
 
 // hex makes a recording: a header, then 16-bit words in hexadecimal.
-func hex(header, words string) []byte {
-	out := []byte(header)
-	for w := range strings.FieldsSeq(words) {
-		v, err := strconv.ParseUint(w, 16, 16)
-		if err != nil {
-			panic(err)
-		}
-		out = binary.LittleEndian.AppendUint16(out, uint16(v))
-	}
-	return out
-}
+func hex(header, words string) []byte { return formattest.Hex(header, wordSize, words) }
 
 type (
 	ev     = formattest.Event
@@ -141,30 +126,12 @@ func TestFileOrder(t *testing.T) {
 }
 
 func TestStrict(t *testing.T) {
-	for _, c := range []struct {
-		name   string
-		data   []byte
-		policy format.Policy
-		offset int64 // -1: no error
-	}{
-		{"reserved word", hex(head, "8001 0001 2001 9999 2002"), format.Policy{Strict: true}, int64(len(head)) + 6},
-		{"reserved word refused", hex(head, "8001 0001 2001 9999 2002"), format.Policy{OnUnknown: format.Error}, int64(len(head)) + 6},
-		{"cut word", append(hex(head, "8001 0001 2001"), 7), format.Policy{Strict: true}, int64(len(head)) + 6},
-		{"words that are known but no events", hex(head, "8001 0001 2001 E000 F000 7000 A001"), format.Policy{Strict: true}, -1},
-	} {
-		src, err := Format.Open(t.Context(), file(c.data), c.policy)
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, _, err = format.Drain(t.Context(), src)
-		var syntax *format.SyntaxError
-		switch {
-		case c.offset < 0 && err != nil:
-			t.Errorf("%s: %v", c.name, err)
-		case c.offset >= 0 && (!errors.As(err, &syntax) || syntax.Offset != c.offset):
-			t.Errorf("%s: error %v, want a syntax error at %d", c.name, err, c.offset)
-		}
-	}
+	formattest.CheckDamages(t, Format, []formattest.Damage{
+		{Name: "reserved word", Data: hex(head, "8001 0001 2001 9999 2002"), Policy: format.Policy{Strict: true}, Offset: int64(len(head)) + 6},
+		{Name: "reserved word refused", Data: hex(head, "8001 0001 2001 9999 2002"), Policy: format.Policy{OnUnknown: format.Error}, Offset: int64(len(head)) + 6},
+		{Name: "cut word", Data: append(hex(head, "8001 0001 2001"), 7), Policy: format.Policy{Strict: true}, Offset: int64(len(head)) + 6},
+		{Name: "words that are known but no events", Data: hex(head, "8001 0001 2001 E000 F000 7000 A001"), Policy: format.Policy{Strict: true}, Offset: -1},
+	}...)
 }
 
 func TestOpenRefuses(t *testing.T) {
@@ -172,25 +139,17 @@ func TestOpenRefuses(t *testing.T) {
 		"another version":        {"% evt 2.0\n% end\n", "evt field says 2.0"},
 		"contradicting geometry": {"% format EVT3;height=480;width=640\n% geometry 1280x720\n% end\n", "--size"},
 	} {
-		if _, err := Format.Open(t.Context(), file([]byte(c.data)), format.Policy{}); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := Format.Open(t.Context(), formattest.File([]byte(c.data)), format.Policy{}); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: error %v, want one with %q", name, err, c.want)
 		}
 	}
 	size := format.Policy{Size: event.Geometry{Width: 640, Height: 480}}
-	if _, err := Format.Open(t.Context(), file([]byte("% format EVT3;height=480;width=640\n% geometry 1280x720\n% end\n")), size); err != nil {
+	if _, err := Format.Open(t.Context(), formattest.File([]byte("% format EVT3;height=480;width=640\n% geometry 1280x720\n% end\n")), size); err != nil {
 		t.Errorf("a contradicting geometry with --size: %v", err)
 	}
 }
 
 func TestRecordings(t *testing.T) {
-	data := eventtest.Data(t)
-	for _, name := range []string{"evt3/expelliarmus_evt3_sample.raw", "evt3_from_ros/evt3_trigger_1280x720.raw", "evt_wrap_derived/evt3_timehigh_wrap24.raw"} {
-		t.Run(name, func(t *testing.T) {
-			src := formattest.OpenPath(t, Format, filepath.Join(data, name), format.Policy{})
-			if g := src.Geometry(); g != hd {
-				t.Errorf("geometry %v, want %v", g, hd)
-			}
-			formattest.CheckReference(t, data, name, src)
-		})
-	}
+	formattest.CheckRecordings(t, Format, hd,
+		"evt3/expelliarmus_evt3_sample.raw", "evt3_from_ros/evt3_trigger_1280x720.raw", "evt_wrap_derived/evt3_timehigh_wrap24.raw")
 }

@@ -3,43 +3,32 @@ package evt3
 import (
 	"bytes"
 	"encoding/binary"
-	"io"
 	"math/rand/v2"
 	"testing"
 
 	"github.com/evq-project/evq/io/event"
-	"github.com/evq-project/evq/io/event/eventtest"
 	"github.com/evq-project/evq/io/format"
+	"github.com/evq-project/evq/io/formattest"
 	"github.com/evq-project/evq/io/rawheader"
 )
 
-func file(data []byte) format.File {
-	return format.File{ReaderAt: bytes.NewReader(data), Size: int64(len(data)), Path: "test.raw"}
+// decode starts to decode a payload, below the policies.
+func decode(payload []byte, size int, rep *event.Report, pool *event.Pool) format.Decoder {
+	s := rawheader.Scan{Policy: format.Policy{ReadSize: size}.WithDefaults(), Report: rep, Triggers: &rawheader.Triggers{}}
+	return layout.Decode(formattest.File(payload), s, pool)
 }
 
 // raw decodes a payload without policies.
 func raw(t testing.TB, payload []byte) *event.Buffer {
 	t.Helper()
-	out := event.NewBuffer(0)
-	d := newDecoder(file(payload), 0, format.Policy{}.WithDefaults(), event.All, &event.Report{}, event.NewPool(4*slack))
-	for {
-		b, err := d.Next(t.Context())
-		if err == io.EOF {
-			return out
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		out.AppendBatch(b.Batch())
-		b.Release()
-	}
+	return formattest.Decode(t, decode(payload, 0, &event.Report{}, event.NewPool(4*slack)))
 }
 
 // slowly decodes a payload by step alone, which is the complete account of the format.
 func slowly(t testing.TB, payload []byte) (*event.Buffer, *event.Report) {
 	t.Helper()
 	rep, out := &event.Report{}, event.NewBuffer(0)
-	d := &decoder{rep: rep, clock: rawheader.Clock{Unit: 1 << 12, Bits: 12}}
+	d := newDecoder(rawheader.Scan{Report: rep, Triggers: &rawheader.Triggers{}}).(*decoder)
 	for at := 0; at+2 <= len(payload); at += 2 {
 		if err := d.step(out, binary.LittleEndian.Uint16(payload[at:]), int64(at)); err != nil {
 			t.Fatal(err)
@@ -55,27 +44,9 @@ func slowly(t testing.TB, payload []byte) (*event.Buffer, *event.Report) {
 func compare(t testing.TB, payload []byte) {
 	t.Helper()
 	want, wantRep := slowly(t, payload)
-	for _, size := range []int{0, 6, 34, 250} {
-		rep, got := &event.Report{}, event.NewBuffer(0)
-		d := newDecoder(file(payload), 0, format.Policy{ReadSize: size}.WithDefaults(), event.All, rep, event.NewPool(2*slack+size))
-		for {
-			b, err := d.Next(t.Context())
-			if err == io.EOF {
-				break
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
-			got.AppendBatch(b.Batch())
-			b.Release()
-		}
-		if diff := eventtest.Diff(got.Batch(), want.Batch()); diff != "" {
-			t.Fatalf("reads of %d bytes: %s", size, diff)
-		}
-		if rep.String() != wantRep.String() {
-			t.Fatalf("reads of %d bytes: counters %s, want %s", size, rep, wantRep)
-		}
-	}
+	formattest.CheckDecoder(t, want, wantRep, []int{0, 6, 34, 250}, func(size int, rep *event.Report) format.Decoder {
+		return decode(payload, size, rep, event.NewPool(2*slack+size))
+	})
 }
 
 // TestFastLoop compares the fast loop with step on words without sense, words of the usual kinds, and scenes.
@@ -121,17 +92,8 @@ func FuzzDecode(f *testing.F) {
 
 func TestBuffersAreReused(t *testing.T) {
 	payload := encode(driving(300_000))
-	f, pool, rep := file(payload), event.NewPool(rawheader.BufferSize), &event.Report{}
-	scan := func() {
-		d := newDecoder(f, 0, format.Policy{}.WithDefaults(), event.All, rep, pool)
-		for {
-			b, err := d.Next(t.Context())
-			if err != nil {
-				return
-			}
-			b.Release()
-		}
-	}
+	pool, rep := event.NewPool(rawheader.BufferSize), &event.Report{}
+	scan := func() { formattest.Count(t, decode(payload, 0, rep, pool)) }
 	scan()
 	if n := testing.AllocsPerRun(3, scan); n > 20 {
 		t.Errorf("%v allocations a scan: they grow with the events", n)

@@ -1,11 +1,9 @@
 package evt3
 
 import (
-	"fmt"
 	"math/bits"
 
 	"github.com/evq-project/evq/io/event"
-	"github.com/evq-project/evq/io/format"
 )
 
 // The types of words, in bits 15:12.
@@ -60,23 +58,23 @@ func (d *decoder) step(b *event.Buffer, w uint16, at int64) error {
 		}
 	case timeHigh:
 		if !d.clock.Running() || d.clock.High() != uint32(low) {
-			d.base = d.clock.Set(uint32(low), d.rep, at)
+			d.base = d.clock.Set(uint32(low), d.Report, at)
 			d.t = d.base
 		}
 	case extTrigger:
 		if !d.clock.Running() {
-			d.rep.Lose(event.BeforeTimeBase, 1, at)
+			d.Report.Lose(event.BeforeTimeBase, 1, at)
 			return nil
 		}
-		return d.triggers.Add(event.Trigger{T: d.t, Channel: int16(low >> 8), Rising: w&1 != 0}, d.rep, at)
+		return d.Triggers.Add(event.Trigger{T: d.t, Channel: int16(low >> 8), Rising: w&1 != 0}, d.Report, at)
 	case others:
-		d.rep.CountUnknown("others", 1, at)
+		d.Report.CountUnknown("others", 1, at)
 	case continued12:
-		d.rep.CountUnknown("continued_12", 1, at)
+		d.Report.CountUnknown("continued_12", 1, at)
 	case continued4:
-		d.rep.CountUnknown("continued_4", 1, at)
+		d.Report.CountUnknown("continued_4", 1, at)
 	default:
-		return d.reserved(w, at)
+		return d.Reserved("evt3", uint32(w), 4, uint8(kind), at)
 	}
 	return nil
 }
@@ -87,9 +85,9 @@ func (d *decoder) vector(b *event.Buffer, mask, width uint16, at int64) {
 	switch {
 	case n == 0:
 	case d.clock.Running() && !d.hasX:
-		d.rep.Lose(event.InvalidVectBase, int64(n), at)
+		d.Report.Lose(event.InvalidVectBase, int64(n), at)
 		if !d.hasY {
-			d.rep.Count(event.MissingY, int64(n), at)
+			d.Report.Count(event.MissingY, int64(n), at)
 		}
 	case d.placed(n, at):
 		for m := mask; m != 0; m &= m - 1 {
@@ -103,9 +101,9 @@ func (d *decoder) vector(b *event.Buffer, mask, width uint16, at int64) {
 func (d *decoder) placed(n int, at int64) bool {
 	switch {
 	case !d.clock.Running():
-		d.rep.Lose(event.BeforeTimeBase, int64(n), at)
+		d.Report.Lose(event.BeforeTimeBase, int64(n), at)
 	case !d.hasY:
-		d.rep.Lose(event.MissingY, int64(n), at)
+		d.Report.Lose(event.MissingY, int64(n), at)
 	default:
 		return true
 	}
@@ -115,18 +113,7 @@ func (d *decoder) placed(n int, at int64) bool {
 // foreign ends a vector group at a word that does not belong to it.
 func (d *decoder) foreign(at int64) {
 	if d.group != 0 {
-		d.rep.Count(event.PartialVect, 1, at)
+		d.Report.Count(event.PartialVect, 1, at)
 		d.group = 0
 	}
 }
-
-func (d *decoder) reserved(w uint16, at int64) error {
-	if d.refuse {
-		return &format.SyntaxError{Format: "evt3", Offset: at, Msg: fmt.Sprintf("word %04x is of the reserved type 0x%X; --on-unknown skip passes over it", w, w>>12)}
-	}
-	d.rep.CountUnknown(reservedNames[w>>12], 1, at)
-	return nil
-}
-
-// reservedNames are the kinds under which words of a reserved type are counted.
-var reservedNames = [16]string{0x1: "0x1", 0x9: "0x9", 0xB: "0xB", 0xC: "0xC", 0xD: "0xD"}
