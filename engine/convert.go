@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"fmt"
+	"strconv"
 
 	"github.com/evq-project/evq/io/convert"
 	"github.com/evq-project/evq/io/event"
@@ -10,9 +11,11 @@ import (
 	"github.com/evq-project/evq/io/formats"
 )
 
-// Convert copies a recording, with its triggers, to a file whose format follows its extension: the sorted
-// store (.parquet), or any format with a writer. The file appears under its name only when it is complete.
-// Options: Format (of the output), Force, Compression, Threads, Progress, Policies (the words are recorded).
+// Convert copies a source, with its triggers, to a file whose format follows its extension: the sorted
+// store (.parquet), or any format with a writer. The source is a recording, or a frame's Source. The file appears
+// under its name only when it is complete.
+// Options: Format (of the output), Force, Compression, Threads, Progress, Policies and Facts (which a store
+// records), Collected.
 func Convert(ctx context.Context, src event.Source, path string, opts ...Option) (*event.Report, error) {
 	s := settingsOf(opts)
 	to, err := writer(path, s.format)
@@ -24,11 +27,16 @@ func Convert(ctx context.Context, src event.Source, path string, opts ...Option)
 		return to.Create(path, format.Header{Geometry: src.Geometry(), Fields: info.Fields},
 			format.CreateOptions{Force: s.force, Compression: s.compression, Threads: s.threads})
 	}
-	o := convert.Options{Threads: s.threads, OffSensorGiven: s.policy.OnOffSensor != "", Facts: facts(s.policy)}
+	var written convert.Written
+	o := convert.Options{Threads: s.threads, OffSensorGiven: s.policy.OnOffSensor != "", Facts: append(facts(s.policy), s.facts...), Written: &written}
 	if s.progress != nil {
 		o.Progress = func(done int64) { s.progress(done, info.Events) }
 	}
-	return convert.Run(ctx, src, create, o)
+	rep, err := convert.Run(ctx, src, create, o)
+	if err == nil && s.stats != nil {
+		*s.stats = Stats{Report: rep, Events: rep.Events, Written: written}
+	}
+	return rep, err
 }
 
 // writer returns the format to write path in: the one called name, or the one that path's extension says.
@@ -50,5 +58,6 @@ func facts(p format.Policy) []event.Field {
 		{Key: "on_unsorted", Value: string(p.OnUnsorted)},
 		{Key: "on_offsensor", Value: string(p.OnOffSensor)},
 		{Key: "on_unknown", Value: string(p.OnUnknown)},
+		{Key: "strict", Value: strconv.FormatBool(p.Strict)},
 	}
 }

@@ -176,7 +176,7 @@ func TestErrors(t *testing.T) {
 
 // TestSourceErrors reads a source that fails in the middle.
 func TestSourceErrors(t *testing.T) {
-	q := engine.Scan(failing{eventtest.Source(eventtest.Recording(7, 3000, small), small, 100)})
+	q := engine.Scan(failing(eventtest.Source(eventtest.Recording(7, 3000, small), small, 100)))
 	for _, opts := range [][]engine.Option{nil, {engine.Rules()}} {
 		_, err := q.Window(engine.Every(time.Millisecond)).StackedHistogram().Collect(context.Background(), opts...)
 		if !errors.Is(err, errBroken) {
@@ -187,11 +187,9 @@ func TestSourceErrors(t *testing.T) {
 
 var errBroken = errors.New("broken")
 
-type failing struct{ event.Source }
-
-func (f failing) Scan(ctx context.Context, want event.Request) (event.Stream, error) {
-	s, err := f.Source.Scan(ctx, want)
-	return &failingStream{Stream: s}, err
+// failing breaks a source after nine batches.
+func failing(src event.Source) event.Source {
+	return rewired{src, func(s event.Stream) event.Stream { return &failingStream{Stream: s} }}
 }
 
 type failingStream struct {
@@ -209,7 +207,7 @@ func (f *failingStream) Next(ctx context.Context) (event.Batch, error) {
 // TestAbortedOutput checks that a failing query completes no output.
 func TestAbortedOutput(t *testing.T) {
 	out := &memorySink{}
-	src := failing{eventtest.Source(eventtest.Recording(8, 3000, small), small, 100)}
+	src := failing(eventtest.Source(eventtest.Recording(8, 3000, small), small, 100))
 	err := engine.Scan(src).Window(engine.Every(time.Millisecond)).StackedHistogram().WriteTo(context.Background(), out)
 	if !errors.Is(err, errBroken) || !out.aborted || out.closed {
 		t.Errorf("%v, aborted %v, closed %v", err, out.aborted, out.closed)

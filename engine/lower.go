@@ -12,6 +12,7 @@ import (
 // A lowering chooses an operator for each node. It is the only switch over nodes that knows how they run.
 type lowering struct {
 	*runner
+	from      func(*plan.Scan) exec.EventOp // nil: scanOf
 	scan      *exec.Scan
 	represent *exec.Represent
 }
@@ -32,6 +33,9 @@ func (l *lowering) operator(n plan.Node) (exec.Operator, error) {
 func (l *lowering) events(n plan.Node) (exec.EventOp, error) {
 	switch n := n.(type) {
 	case *plan.Scan:
+		if l.from != nil {
+			return l.from(n), nil
+		}
 		return l.scanOf(n), nil
 	case *plan.Filter:
 		in, err := l.events(n.In)
@@ -40,13 +44,18 @@ func (l *lowering) events(n plan.Node) (exec.EventOp, error) {
 		}
 		return &exec.Filter{In: in, Pred: n.Pred}, nil
 	case *plan.Limit:
-		in, err := l.events(n.In)
-		if err != nil {
-			return nil, err
-		}
-		return &exec.LimitEvents{In: in, N: n.N}, nil
+		return limited(n, l.events, exec.LimitEvents)
 	}
 	return nil, fmt.Errorf("engine: no operator yields the events of %q", n)
+}
+
+// limited lowers a limit of what lower makes of its input.
+func limited[T any](n *plan.Limit, lower func(plan.Node) (exec.Op[T], error), limit func(exec.Op[T], int64) exec.Op[T]) (exec.Op[T], error) {
+	in, err := lower(n.In)
+	if err != nil {
+		return nil, err
+	}
+	return limit(in, n.N), nil
 }
 
 func (l *lowering) scanOf(n *plan.Scan) *exec.Scan {
@@ -96,11 +105,7 @@ func (l *lowering) table(n plan.Node) (exec.TableOp, error) {
 	case *plan.Group:
 		return l.group(n)
 	case *plan.Limit:
-		in, err := l.table(n.In)
-		if err != nil {
-			return nil, err
-		}
-		return &exec.LimitRows{In: in, N: n.N}, nil
+		return limited(n, l.table, exec.LimitRows)
 	}
 	return nil, fmt.Errorf("engine: no operator yields the table of %q", n)
 }
@@ -124,11 +129,7 @@ func (l *lowering) blocks(n plan.Node) (exec.BlockOp, error) {
 	case *plan.Dense:
 		return l.dense(n)
 	case *plan.Limit:
-		in, err := l.blocks(n.In)
-		if err != nil {
-			return nil, err
-		}
-		return &exec.LimitBlocks{In: in, N: n.N}, nil
+		return limited(n, l.blocks, exec.LimitBlocks)
 	}
 	return nil, fmt.Errorf("engine: no operator yields the blocks of %q", n)
 }

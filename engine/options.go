@@ -6,6 +6,7 @@ import (
 
 	"github.com/evq-project/evq/accel"
 	"github.com/evq-project/evq/accel/devices"
+	"github.com/evq-project/evq/io/convert"
 	"github.com/evq-project/evq/io/event"
 	"github.com/evq-project/evq/io/format"
 	"github.com/evq-project/evq/plan/optimize"
@@ -29,6 +30,7 @@ type settings struct {
 
 	force       bool
 	compression string
+	facts       []event.Field
 }
 
 // DefaultMemory is what a query may hold of events and blocks unless Memory says otherwise, in bytes.
@@ -115,6 +117,11 @@ func Force() Option { return func(s *settings) { s.force = true } }
 // Compression sets the codec that Convert writes with, by the names of the output's format.
 func Compression(name string) Option { return func(s *settings) { s.compression = name } }
 
+// Facts are recorded in a store that Convert writes, beside the policies: what else was done to the events.
+func Facts(fields ...event.Field) Option {
+	return func(s *settings) { s.facts = append(s.facts, fields...) }
+}
+
 // Logger gets what the library has to say; it is silent by default.
 func Logger(l *slog.Logger) Option { return func(s *settings) { s.logger = l } }
 
@@ -127,9 +134,10 @@ func Collected(to *Stats) Option { return func(s *settings) { s.stats = to } }
 
 // Stats says what a run met.
 type Stats struct {
-	Report    *event.Report // what reading counted; partial where the query did not need the whole recording
-	OffSensor int64         // events a representation left out because they lay off the sensor
-	Events    int64         // events read
-	Windows   int64         // blocks or windows yielded
-	Empty     int64         // of those, without an event
+	Report    *event.Report   // what reading counted; partial where the query did not need the whole recording
+	OffSensor int64           // events a representation left out because they lay off the sensor
+	Events    int64           // events read
+	Windows   int64           // blocks or windows yielded
+	Empty     int64           // of those, without an event
+	Written   convert.Written // what Convert wrote
 }

@@ -110,11 +110,24 @@ func (e *between) Mask(b event.Batch, keep []bool) {
 	}
 }
 
+// inRange clears keep where a value is out of range: as bits, for a branch that the data decides costs more than all
+// else. hi-lo holds as an unsigned number even where it overflows.
 func inRange[N int64 | uint16 | int8](v []N, lo, hi int64, keep []bool) {
+	if lo > hi {
+		clear(keep)
+		return
+	}
+	span := uint64(hi) - uint64(lo)
+	keep = keep[:len(v)]
 	for i, n := range v {
-		if int64(n) < lo || int64(n) > hi {
-			keep[i] = false
+		in, k := 0, 0
+		if uint64(int64(n))-uint64(lo) <= span {
+			in = 1
 		}
+		if keep[i] {
+			k = 1
+		}
+		keep[i] = in&k != 0
 	}
 }
 

@@ -89,8 +89,8 @@ func (Whole) String() string { return "whole recording" }
 func micros(us int64) time.Duration { return time.Duration(us) * time.Microsecond }
 
 // longest is the longest window and the farthest time, in microseconds, that window arithmetic allows: some
-// 146,000 years, far from where int64 overflows.
-const longest = int64(1) << 62
+// 73,000 years. Sums of four such numbers fit into int64, which is what the arithmetic needs.
+const longest = int64(1)<<61 - 1
 
 func (w Ends) validate() error {
 	if w.Span < 0 || w.Span > longest {
@@ -128,8 +128,14 @@ func (w Every) validate() error {
 	if w.Origin > longest || w.Origin < -longest {
 		return fmt.Errorf("%w: window origin %d is out of reach", ErrInvalid, w.Origin)
 	}
-	if w.Range != nil && w.Range.From > w.Range.To {
+	if w.Range == nil {
+		return nil
+	}
+	if w.Range.From > w.Range.To {
 		return fmt.Errorf("%w: the time range from %d to %d ends before it starts", ErrInvalid, w.Range.From, w.Range.To)
+	}
+	if w.Range.From < -longest || w.Range.To > longest {
+		return fmt.Errorf("%w: windows over the times from %d to %d are out of reach", ErrInvalid, w.Range.From, w.Range.To)
 	}
 	return nil
 }

@@ -8,9 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/evq-project/evq/io/convert"
 	"github.com/evq-project/evq/io/event"
-	"github.com/evq-project/evq/io/format"
 	"github.com/evq-project/evq/io/formats"
 	"github.com/evq-project/evq/io/synth"
 )
@@ -34,11 +32,10 @@ func (a *app) benchCommand() *cobra.Command {
 
 // A generation is the flags of bench generate.
 type generation struct {
-	app         *app
-	scene       synth.Options
-	out, to     string
-	compression string
-	force       bool
+	app     *app
+	scene   synth.Options
+	writing writing
+	out, to string
 }
 
 func (a *app) generateCommand() *cobra.Command {
@@ -56,16 +53,12 @@ the same events on every machine, in any format that evq writes.`,
 	}
 	f := cmd.Flags()
 	f.StringVarP(&g.out, "output", "o", "", "write to `OUT`")
-	names := writableNames()
-	add(cmd, &value{kind: "NAME", set: func(s string) error { g.to = s; return oneOf(s, names) }}, "to", "",
-		"write the format `NAME` whatever OUT's extension")
-	complete(cmd, "to", names)
+	toFlag(cmd, &g.to)
 	valueFlag(cmd, &g.scene.Events, parseCount, "events", "2M", "`N` events, such as 2M")
 	valueFlag(cmd, &g.scene.Duration, parseSeconds, "seconds", "2", "within `S` seconds")
 	valueFlag(cmd, &g.scene.Size, parseSize, "size", "1280x720", "sensor size `WxH` in pixels")
 	f.Uint64Var(&g.scene.Seed, "seed", 1, "which scene, `N`")
-	f.StringVar(&g.compression, "compression", "", "of the output, by the `NAME` its format has for it")
-	f.BoolVar(&g.force, "force", false, "overwrite the output")
+	g.writing.flags(cmd)
 	return cmd
 }
 
@@ -97,17 +90,6 @@ func (g *generation) run(ctx context.Context) error {
 	m := a.newMeter()
 	m.show("generate "+filepath.Base(g.out), src.Info(), "")
 	defer m.stop()
-	sink := &tally{}
-	create := func() (event.Sink, error) {
-		s, err := to.Create(g.out, format.Header{Geometry: g.scene.Size},
-			format.CreateOptions{Force: g.force, Compression: g.compression, Threads: a.threads})
-		*sink = tally{Sink: s}
-		return sink, err
-	}
-	rep, err := convert.Run(ctx, src, create, convert.Options{Threads: a.threads, Progress: m.events.Store})
-	m.stop()
-	if err != nil {
-		return fmt.Errorf("%s: %w", g.out, err)
-	}
-	return a.converted(task{in: src.String(), out: g.out}, sink, rep, m)
+	err = a.write(ctx, src, task{in: src.String(), out: g.out, to: to}, g.writing, m)
+	return named(g.out, err)
 }

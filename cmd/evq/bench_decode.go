@@ -3,9 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"time"
 
@@ -59,10 +57,11 @@ func (a *app) benchDecode(ctx context.Context, path string, r *reading, rounds i
 		return err
 	}
 	defer rec.Close() //nolint:errcheck // only read
+	want := event.Request{Box: event.Everything, Threads: a.threads}
 	var wall, cpu []float64
 	for range rounds {
 		began, cpuBegan := time.Now(), cpuTime()
-		if err := a.scanAll(ctx, rec, func(event.Batch) {}); err != nil {
+		if _, err := event.Each(ctx, rec, want, func(event.Batch) error { return nil }); err != nil {
 			return err
 		}
 		wall, cpu = append(wall, time.Since(began).Seconds()), append(cpu, (cpuTime()-cpuBegan).Seconds())
@@ -70,7 +69,7 @@ func (a *app) benchDecode(ctx context.Context, path string, r *reading, rounds i
 	slices.Sort(wall)
 	slices.Sort(cpu)
 	res := decodeResult{Wall: wall[rounds/2], CPU: cpu[rounds/2]}
-	if err := a.scanAll(ctx, rec, res.add); err != nil {
+	if _, err := event.Each(ctx, rec, want, res.add); err != nil {
 		return err
 	}
 	res.MPerSecond = float64(res.Events) / max(res.Wall, 1e-9) / 1e6
@@ -85,7 +84,7 @@ func (a *app) benchDecode(ctx context.Context, path string, r *reading, rounds i
 	return err
 }
 
-func (r *decodeResult) add(b event.Batch) {
+func (r *decodeResult) add(b event.Batch) error {
 	r.Events += int64(b.Len())
 	for i, t := range b.T() {
 		r.SumT += t
@@ -93,26 +92,5 @@ func (r *decodeResult) add(b event.Batch) {
 		r.SumY += int64(b.Y()[i])
 		r.SumP += int64(b.P()[i])
 	}
-}
-
-// scanAll hands every batch of a recording to do and releases it.
-func (a *app) scanAll(ctx context.Context, src event.Source, do func(event.Batch)) error {
-	want := event.All
-	want.Threads = a.threads
-	st, err := src.Scan(ctx, want)
-	if err != nil {
-		return err
-	}
-	defer st.Close() //nolint:errcheck // only read
-	for {
-		b, err := st.Next(ctx)
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		do(b)
-		b.Release()
-	}
+	return nil
 }

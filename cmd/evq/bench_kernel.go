@@ -79,7 +79,8 @@ func (k *kernelBench) run(ctx context.Context, path string) error {
 	}
 	defer rec.Close() //nolint:errcheck // only read
 	all := event.NewBuffer(0)
-	if err := k.app.scanAll(ctx, rec, all.AppendBatch); err != nil {
+	want := event.Request{Box: event.Everything, Threads: k.app.threads}
+	if _, err := event.Each(ctx, rec, want, func(b event.Batch) error { all.AppendBatch(b); return nil }); err != nil {
 		return err
 	}
 	enc, err := rep.Open(rec.Geometry(), device)

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -21,13 +20,12 @@ import (
 
 // A conversion is the flags of convert.
 type conversion struct {
-	app         *app
-	reading     reading
-	filters     filters
-	out, to     string
-	compression string
-	force       bool
-	dryRun      bool
+	app     *app
+	reading reading
+	filters filters
+	writing writing
+	out, to string
+	dryRun  bool
 }
 
 func (a *app) convertCommand() *cobra.Command {
@@ -49,12 +47,8 @@ Memory is bounded by --memory: what is larger is sorted on disk, under $TMPDIR.`
 	}
 	f := cmd.Flags()
 	f.StringVarP(&c.out, "output", "o", "", "write to `OUT`; several recordings need a folder, DIR/")
-	names := writableNames()
-	add(cmd, &value{kind: "NAME", set: func(s string) error { c.to = s; return oneOf(s, names) }}, "to", "",
-		"write the format `NAME` whatever OUT's extension")
-	complete(cmd, "to", names)
-	f.StringVar(&c.compression, "compression", "", "of the output, by the `NAME` its format has for it; parquet: zstd, lz4, none")
-	f.BoolVar(&c.force, "force", false, "overwrite the output")
+	c.writing.flags(cmd)
+	toFlag(cmd, &c.to)
 	f.BoolVar(&c.dryRun, "dry-run", false, "say what would be done")
 	c.reading.flags(cmd)
 	c.filters.flags(cmd)
@@ -179,7 +173,7 @@ func (c *conversion) convert(ctx context.Context, t task) error {
 		return err
 	}
 	defer func() { _ = rec.Close() }()
-	if _, err := os.Stat(t.out); err == nil && !c.force {
+	if _, err := os.Stat(t.out); err == nil && !c.writing.force {
 		return fmt.Errorf("%s: %w", t.out, atomicfile.ErrExists)
 	}
 	if c.dryRun {
@@ -192,52 +186,59 @@ func (c *conversion) convert(ctx context.Context, t task) error {
 	}
 	m.show("convert "+filepath.Base(t.in), rec.Info(), t.in)
 	defer m.stop()
-	src, facts, err := c.source(ctx, rec, m)
+	preds, err := c.filters.preds(ctx, rec, a.options(m))
 	if err != nil {
 		return err
 	}
-	sink := &tally{}
-	rep, err := convert.Run(ctx, src, c.create(rec, t, sink), convert.Options{
-		Facts: facts, OffSensorGiven: c.reading.offSensorGiven(), Threads: a.threads,
-		Progress: m.events.Store,
-	})
+	opts := []engine.Option{engine.Policies(c.reading.policies())}
+	if len(preds) > 0 {
+		opts = append(opts, engine.Facts(event.Field{Key: "filters", Value: c.filters.String()}))
+	}
+	err = a.write(ctx, apply(rec.Frame(), preds).Source(), t, c.writing, m, opts...)
+	return named(t.in, err)
+}
+
+// A writing is the flags that say how a recording is written.
+type writing struct {
+	compression string
+	force       bool
+}
+
+func (w *writing) flags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVar(&w.compression, "compression", "", "of the output, by the `NAME` its format has for it; parquet: zstd, lz4, none")
+	f.BoolVar(&w.force, "force", false, "overwrite the output")
+}
+
+// toFlag declares the flag that names the output's format.
+func toFlag(cmd *cobra.Command, to *string) {
+	names := writableNames()
+	add(cmd, &value{kind: "NAME", set: func(s string) error { *to = s; return oneOf(s, names) }}, "to", "",
+		"write the format `NAME` whatever OUT's extension")
+	complete(cmd, "to", names)
+}
+
+// write copies a source into the output of a task, and sums up what went into it.
+func (a *app) write(ctx context.Context, src event.Source, t task, w writing, m *meter, opts ...engine.Option) error {
+	var stats engine.Stats
+	opts = append(append(a.options(m), engine.Format(t.to.Name), engine.Compression(w.compression), engine.Collected(&stats)), opts...)
+	if w.force {
+		opts = append(opts, engine.Force())
+	}
+	rep, err := engine.Convert(ctx, src, t.out, opts...)
 	m.stop()
 	if err != nil {
-		return named(t.in, err)
+		return err
 	}
-	return a.converted(t, sink, rep, m)
+	return a.converted(t, stats.Written, rep, m)
 }
 
 // named puts the recording's name before an error that lacks it.
 func named(path string, err error) error {
-	if strings.Contains(err.Error(), path) {
+	if err == nil || errors.Is(err, errLosses) || strings.Contains(err.Error(), path) {
 		return err
 	}
 	return fmt.Errorf("%s: %w", path, err)
-}
-
-// source is what is converted: the recording through its filters.
-func (c *conversion) source(ctx context.Context, rec *engine.Recording, m *meter) (event.Source, []event.Field, error) {
-	facts := c.reading.facts()
-	if len(c.filters.list) == 0 {
-		return rec.Source, facts, nil
-	}
-	preds, err := c.filters.preds(ctx, rec, c.app.options(m))
-	if err != nil {
-		return nil, nil, err
-	}
-	return newFiltered(rec.Source, preds), append(facts, event.Field{Key: "filters", Value: c.filters.String()}), nil
-}
-
-// create makes the sink, through a tally of what goes into it.
-func (c *conversion) create(rec *engine.Recording, t task, into *tally) func() (event.Sink, error) {
-	info := rec.Info()
-	return func() (event.Sink, error) {
-		s, err := t.to.Create(t.out, format.Header{Geometry: rec.Geometry(), Fields: info.Fields},
-			format.CreateOptions{Force: c.force, Compression: c.compression, Threads: c.app.threads})
-		*into = tally{Sink: s}
-		return into, err
-	}
 }
 
 // describe says what would be done.
@@ -253,22 +254,22 @@ func (c *conversion) describe(rec *engine.Recording, t task) error {
 }
 
 // converted prints the summary and what was lost.
-func (a *app) converted(t task, s *tally, rep *event.Report, m *meter) error {
+func (a *app) converted(t task, w convert.Written, rep *event.Report, m *meter) error {
 	var size int64
 	if st, err := os.Stat(t.out); err == nil {
 		size = st.Size()
 	}
 	per := "no events"
-	if s.events > 0 {
-		per = fmt.Sprintf("%s from %d to %d µs, %s, %.2f B/event", microsText(s.last-s.first), s.first, s.last, bytesText(size),
-			float64(size)/float64(s.events))
+	if w.Events > 0 {
+		per = fmt.Sprintf("%s from %d to %d µs, %s, %.2f B/event", microsText(w.Last-w.First), w.First, w.Last, bytesText(size),
+			float64(size)/float64(w.Events))
 	}
-	text := fmt.Sprintf("%s: %s, %s, %s (%s)", t.out, counted(s.events, "event"), per, secondsText(m.elapsed()), rateText(s.events, m.elapsed()))
-	if s.triggers > 0 {
-		text += ", " + counted(s.triggers, "trigger")
+	text := fmt.Sprintf("%s: %s, %s, %s (%s)", t.out, counted(w.Events, "event"), per, secondsText(m.elapsed()), rateText(w.Events, m.elapsed()))
+	if w.Triggers > 0 {
+		text += ", " + counted(w.Triggers, "trigger")
 	}
-	a.say(text, "output", t.out, "events", s.events, "first_t", s.first, "last_t", s.last, "bytes", size,
-		"triggers", s.triggers, "seconds", m.elapsed().Seconds())
+	a.say(text, "output", t.out, "events", w.Events, "first_t", w.First, "last_t", w.Last, "bytes", size,
+		"triggers", w.Triggers, "seconds", m.elapsed().Seconds())
 	return a.reported(t.in, rep, 0)
 }
 
@@ -290,36 +291,4 @@ func (a *app) reported(path string, rep *event.Report, dropped int64) error {
 	}
 	a.always(path + ": lost " + strings.Join(losses, ", "))
 	return errLosses
-}
-
-// A tally is a sink that notes what goes into another.
-type tally struct {
-	event.Sink
-	events, triggers int64
-	first, last      int64
-}
-
-// Write passes a batch on.
-func (t *tally) Write(ctx context.Context, b event.Batch) error {
-	if b.Len() > 0 {
-		if t.events == 0 {
-			t.first = b.T()[0]
-		}
-		t.last = b.T()[b.Len()-1]
-		t.events += int64(b.Len())
-	}
-	return t.Sink.Write(ctx, b)
-}
-
-// WriteTriggers passes triggers on.
-func (t *tally) WriteTriggers(tr []event.Trigger) error {
-	t.triggers += int64(len(tr))
-	return t.Sink.WriteTriggers(tr)
-}
-
-// Describe implements convert.Describer where the sink does.
-func (t *tally) Describe(info event.Info, facts []event.Field, rep *event.Report) {
-	if d, ok := t.Sink.(convert.Describer); ok {
-		d.Describe(info, slices.Clone(facts), rep)
-	}
 }

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/evq-project/evq/io/event"
+	"github.com/evq-project/evq/io/event/eventtest"
 )
 
 // grid makes n events, one every step microseconds from start on, that walk over the first pixels of a sensor.
@@ -58,7 +59,7 @@ func TestConvert(t *testing.T) {
 		as2 := filepath.Join(dir, "as2.dat")
 		must(t, 0, "convert", out, "--to", "evt2", "-o", as2)
 		has(t, must(t, 0, "info", as2).out, "evt2")
-		if got := names(t, dir); len(got) != 3 {
+		if got := eventtest.Names(t, dir); len(got) != 3 {
 			t.Errorf("the folder holds %v", got)
 		}
 	}
@@ -81,7 +82,7 @@ func TestOutputExists(t *testing.T) {
 			t.Errorf("%v changed the file", verb)
 		}
 		must(t, 0, append(verb, "--force")...)
-		if got := names(t, dir); len(got) != 1 {
+		if got := eventtest.Names(t, dir); len(got) != 1 {
 			t.Errorf("%v leaves %v", verb, got)
 		}
 	}
@@ -164,7 +165,7 @@ func TestLosses(t *testing.T) {
 		if c.code != 0 {
 			has(t, r.errOut, filepath.Base(c.in))
 		}
-		if got := names(t, dir); len(got) != 0 != (c.code != 1) {
+		if got := eventtest.Names(t, dir); len(got) != 0 != (c.code != 1) {
 			t.Errorf("%v: code %d leaves %v", c.args, c.code, got)
 		}
 	}
@@ -239,7 +240,7 @@ func TestTriggers(t *testing.T) {
 		t.Errorf("with --time: %s", got)
 	}
 	must(t, 0, "convert", bare, "-o", out, "--force")
-	if got := names(t, dir); !slices.Equal(got, []string{"o.parquet"}) {
+	if got := eventtest.Names(t, dir); !slices.Equal(got, []string{"o.parquet"}) {
 		t.Errorf("the rerun leaves %v", got)
 	}
 }
@@ -254,11 +255,11 @@ func TestFolder(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "new", "stores") + "/"
 	r := must(t, exitFailed, "convert", a, bad, b, "-o", dir)
 	has(t, r.errOut, "bad.raw", "5 events", "6 events")
-	if got := names(t, dir); !slices.Equal(got, []string{"a.parquet", "b.parquet"}) {
+	if got := eventtest.Names(t, dir); !slices.Equal(got, []string{"a.parquet", "b.parquet"}) {
 		t.Errorf("the folder holds %v", got)
 	}
 	must(t, 0, "convert", a, "-o", dir, "--to", "evt2")
-	if got := names(t, dir); len(got) != 3 {
+	if got := eventtest.Names(t, dir); len(got) != 3 {
 		t.Errorf("the folder holds %v", got)
 	}
 }
@@ -269,7 +270,7 @@ func TestDryRun(t *testing.T) {
 	dir := t.TempDir()
 	r := must(t, 0, "convert", in, "-o", filepath.Join(dir, "o.parquet"), "--dry-run", "--on-unsorted", "clamp", "--roi", "0,0,9,9")
 	has(t, r.out, "evt3", "128x96", "o.parquet", "clamp", "roi 0,0,9,9")
-	if got := names(t, dir); len(got) != 0 {
+	if got := eventtest.Names(t, dir); len(got) != 0 {
 		t.Errorf("it leaves %v", got)
 	}
 }
@@ -284,7 +285,7 @@ func TestReadOnlyFolder(t *testing.T) {
 	t.Cleanup(func() { _ = os.Chmod(dir, 0o755) })
 	must(t, 0, "convert", in, "-o", filepath.Join(t.TempDir(), "o.parquet"))
 	must(t, 0, "tensor", in, "--window", "100ms", "--repr", "rvt", "-o", filepath.Join(t.TempDir(), "o.npz"))
-	if got := names(t, dir); !slices.Equal(got, []string{"drive.raw"}) {
+	if got := eventtest.Names(t, dir); !slices.Equal(got, []string{"drive.raw"}) {
 		t.Errorf("the input's folder holds %v", got)
 	}
 }
@@ -304,7 +305,7 @@ func TestCancelled(t *testing.T) {
 		if r.code != exitInterrupted || r.errOut != "evq: interrupted\n" {
 			t.Errorf("%v: %+v", verb, r)
 		}
-		if got := names(t, dir); len(got) != 0 {
+		if got := eventtest.Names(t, dir); len(got) != 0 {
 			t.Errorf("%v leaves %v", verb, got)
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/evq-project/evq/io/event"
+	"github.com/evq-project/evq/io/event/eventtest"
 	"github.com/evq-project/evq/io/format"
 	"github.com/evq-project/evq/io/formats"
 )
@@ -100,20 +101,6 @@ func drive(t *testing.T) string {
 	path := filepath.Join(t.TempDir(), "drive.raw")
 	must(t, 0, "bench", "generate", "-o", path, "--events", "20k", "--seconds", "1", "--size", "128x96")
 	return path
-}
-
-// names lists the files of a folder.
-func names(t *testing.T, dir string) []string {
-	t.Helper()
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var out []string
-	for _, e := range entries {
-		out = append(out, e.Name())
-	}
-	return out
 }
 
 // Every verb says what it does with real examples, and every example is a valid use: its flags exist.
@@ -260,7 +247,7 @@ func TestFailures(t *testing.T) {
 			t.Errorf("evq %s: code %d, want 1 and %q\n%s%s", strings.Join(c.args, " "), r.code, c.want, r.out, r.errOut)
 		}
 	}
-	if got := names(t, dir); !slices.Equal(got, []string{"empty.raw", "wrong.raw"}) {
+	if got := eventtest.Names(t, dir); !slices.Equal(got, []string{"empty.raw", "wrong.raw"}) {
 		t.Errorf("failures leave %v behind", got)
 	}
 }

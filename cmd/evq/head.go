@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"context"
 	"errors"
-	"io"
 	"strconv"
 
 	"github.com/spf13/cobra"
@@ -141,31 +140,9 @@ func (h *headQuery) printTriggers(ctx context.Context, rec *engine.Recording, fr
 		}
 		return nil
 	}
-	st, err := rec.Scan(ctx, want)
-	if err == nil {
-		err = drain(ctx, st)
-	}
+	_, err := event.Each(ctx, rec, want, func(event.Batch) error { return nil })
 	if errors.Is(err, errEnough) {
 		return nil
 	}
 	return err
-}
-
-// drain reads a stream to its end for what it tells on the way.
-func drain(ctx context.Context, st event.Stream) (err error) {
-	defer func() {
-		if e := st.Close(); err == nil {
-			err = e
-		}
-	}()
-	for {
-		b, err := st.Next(ctx)
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		b.Release()
-	}
 }

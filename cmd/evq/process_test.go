@@ -12,6 +12,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/evq-project/evq/io/event/eventtest"
 )
 
 // start runs evq as a process of its own.
@@ -39,7 +41,7 @@ func start(t *testing.T, args ...string) (*exec.Cmd, *bytes.Buffer) {
 func waitFor(t *testing.T, dir, ending string) {
 	t.Helper()
 	for range 3000 {
-		for _, n := range names(t, dir) {
+		for _, n := range eventtest.Names(t, dir) {
 			if strings.HasSuffix(n, ending) {
 				return
 			}
@@ -60,11 +62,11 @@ func TestKilled(t *testing.T) {
 			t.Fatal(err)
 		}
 		_ = cmd.Wait()
-		if slices.Contains(names(t, dir), name) {
+		if slices.Contains(eventtest.Names(t, dir), name) {
 			t.Errorf("%s is there after kill -9", name)
 		}
 		must(t, 0, "bench", "generate", "-o", out, "--events", "1k")
-		if got := names(t, dir); !slices.Equal(got, []string{name}) {
+		if got := eventtest.Names(t, dir); !slices.Equal(got, []string{name}) {
 			t.Errorf("the rerun leaves %v", got)
 		}
 	}
@@ -80,11 +82,11 @@ func TestKilledConvert(t *testing.T) {
 	waitFor(t, dir, "")
 	_ = cmd.Process.Kill()
 	_ = cmd.Wait()
-	if slices.Contains(names(t, dir), "o.parquet") {
+	if slices.Contains(eventtest.Names(t, dir), "o.parquet") {
 		has(t, must(t, 0, "info", out, "--full").out, "1,000,000")
 	}
 	must(t, 0, "convert", in, "-o", out, "--force")
-	if got := names(t, dir); !slices.Equal(got, []string{"o.parquet"}) {
+	if got := eventtest.Names(t, dir); !slices.Equal(got, []string{"o.parquet"}) {
 		t.Errorf("the rerun leaves %v", got)
 	}
 }
@@ -102,7 +104,7 @@ func TestInterrupted(t *testing.T) {
 		if err := cmd.Wait(); !errors.As(err, &exit) || exit.ExitCode() != exitInterrupted || errOut.String() != "evq: interrupted\n" {
 			t.Errorf("%v: %v\n%s", sig, err, errOut)
 		}
-		if got := names(t, dir); len(got) != 0 {
+		if got := eventtest.Names(t, dir); len(got) != 0 {
 			t.Errorf("%v leaves %v", sig, got)
 		}
 	}

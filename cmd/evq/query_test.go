@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/evq-project/evq/io/event"
+	"github.com/evq-project/evq/io/event/eventtest"
 	"github.com/evq-project/evq/io/format"
 )
 
@@ -128,7 +129,7 @@ func TestBlockOutputs(t *testing.T) {
 		dir := t.TempDir()
 		r := must(t, 0, "tensor", raw, "--window", "250ms", "--repr", "stacked_histogram:bins=1", "-o", filepath.Join(dir, name))
 		has(t, r.errOut, "4 windows of (2, 96, 128) uint8", "0 empty", "20,000 events")
-		if got := names(t, dir); len(got) != 1 || got[0] != name || r.out != "" {
+		if got := eventtest.Names(t, dir); len(got) != 1 || got[0] != name || r.out != "" {
 			t.Errorf("%s: %v, stdout %q", name, got, r.out)
 		}
 	}

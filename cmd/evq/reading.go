@@ -75,22 +75,11 @@ func (r *reading) prefer(policies map[string]string) {
 	}
 }
 
-func (r *reading) offSensorGiven() bool { return slices.Contains(r.given, "on-offsensor") }
-
 // policies returns the decode policies with their defaults filled in.
 func (r *reading) policies() format.Policy {
 	return format.Policy{
 		OnUnsorted: r.onUnsorted, OnOffSensor: r.onOffSensor, OnUnknown: r.onUnknown,
 		Strict: r.strict, Size: r.size, Zero: r.zero, SwapXY: r.swapXY, Polarity: r.polarity,
-	}
-}
-
-// facts are the policies in force, as a store keeps them.
-func (r *reading) facts() []event.Field {
-	p := r.policies().WithDefaults()
-	return []event.Field{
-		{Key: "on_unsorted", Value: string(p.OnUnsorted)}, {Key: "on_offsensor", Value: string(p.OnOffSensor)},
-		{Key: "on_unknown", Value: string(p.OnUnknown)}, {Key: "strict", Value: fmt.Sprint(p.Strict)},
 	}
 }
 

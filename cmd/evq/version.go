@@ -1,11 +1,9 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
 	"fmt"
 	"os"
-	"path/filepath"
 	"runtime"
 	"runtime/debug"
 	"strings"
@@ -99,27 +97,23 @@ func readVersion() versionInfo {
 	return v
 }
 
+// hdf5Built says whether this build reads and writes HDF5.
+const hdf5Built = hdf5.Built
+
 func hdf5Feature() feature {
 	f := feature{Name: "hdf5", Built: hdf5Built}
 	if !f.Built {
 		f.Detail = hdf5.ErrNotBuilt.Error()
 		return f
 	}
-	maps, err := os.ReadFile("/proc/self/maps")
-	if err != nil {
-		return f // this system does not say how libraries are linked
-	}
-	f.Detail = "static"
-	for s := bufio.NewScanner(bytes.NewReader(maps)); s.Scan(); {
-		at := strings.IndexByte(s.Text(), '/')
-		if at < 0 {
-			continue
+	f.Detail = hdf5.LibraryVersion()
+	// Where the system lists the files a process has mapped, a library that is not among them is linked in.
+	if maps, err := os.ReadFile("/proc/self/maps"); err == nil {
+		link := "static"
+		if bytes.Contains(maps, []byte("/libhdf5")) {
+			link = "dynamic"
 		}
-		path := s.Text()[at:]
-		if base := filepath.Base(path); strings.HasPrefix(base, "libhdf5") && !strings.Contains(base, "_hl") {
-			f.Detail = "dynamic, " + path
-			break
-		}
+		f.Detail += ", " + link
 	}
 	return f
 }

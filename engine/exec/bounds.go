@@ -12,6 +12,8 @@ type Bounds interface {
 	fmt.Stringer
 	// Begin tells the time of the first event, before the first call of Window where there is an event.
 	Begin(t int64)
+	// Reaches reports whether windows can be laid around an event at t without leaving int64.
+	Reaches(t int64) bool
 	// Window returns window i. ok is false where there is none, as far as events up to seen tell; done says
 	// that no event comes after them.
 	Window(i int, seen int64, done bool) (w Interval, ok bool)
@@ -34,6 +36,9 @@ func (b *EndsBounds) String() string {
 
 // Begin implements Bounds: the grid does not depend on the events.
 func (b *EndsBounds) Begin(int64) {}
+
+// Reaches implements Bounds: event times are only compared.
+func (b *EndsBounds) Reaches(int64) bool { return true }
 
 // Window implements Bounds.
 func (b *EndsBounds) Window(i int, _ int64, _ bool) (Interval, bool) {
@@ -83,6 +88,13 @@ func (b *EveryBounds) Begin(t int64) {
 	}
 	b.begun, b.first = true, b.earliest(t)
 }
+
+// farthest is the farthest event from time 0 that windows on a grid reach, in microseconds: as far as the plan
+// lets origins and lengths lie, so that sums of four of them fit into int64.
+const farthest = int64(1)<<61 - 1
+
+// Reaches implements Bounds.
+func (b *EveryBounds) Reaches(t int64) bool { return -farthest <= t && t <= farthest }
 
 // earliest returns the number of the first window that ends after t.
 func (b *EveryBounds) earliest(t int64) int64 {

@@ -2,7 +2,6 @@ package exec
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -62,24 +61,17 @@ func (w *CountWindow) Next(ctx context.Context) (event.Windowed, error) {
 		if w.done {
 			return event.Windowed{}, io.EOF
 		}
-		b, err := w.In.Next(ctx)
-		if errors.Is(err, io.EOF) {
-			w.done = true
-			continue
-		}
-		if err != nil {
-			return event.Windowed{}, err
-		}
-		if err := w.take(b); err != nil {
+		if err := pull(ctx, w.In, &w.done, w.take); err != nil {
 			return event.Windowed{}, err
 		}
 	}
 }
 
-// start is the number of the event at which the next window starts.
+// start is the number of the event at which the next window starts; where that passes 64 bits, no recording
+// reaches it.
 func (w *CountWindow) start() int64 {
-	if w.Step == math.MaxInt64 {
-		return 0
+	if w.next > 0 && w.Step > math.MaxInt64/int64(w.next) {
+		return math.MaxInt64
 	}
 	return int64(w.next) * w.Step
 }

@@ -2,7 +2,6 @@ package exec
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"sort"
@@ -46,23 +45,23 @@ func (w *EndsCountWindow) Next(ctx context.Context) (event.Windowed, error) {
 			last := wins[len(wins)-1]
 			return event.Windowed{Events: w.held.cutAt(max(last.Hi-w.N, 0)), Windows: wins}, nil
 		}
-		b, err := w.In.Next(ctx)
-		if errors.Is(err, io.EOF) {
-			w.done = true
-			continue
-		}
-		if err != nil {
+		if err := pull(ctx, w.In, &w.done, w.take); err != nil {
 			return event.Windowed{}, err
 		}
-		w.any, w.seen = true, b.T()[b.Len()-1]
-		// Every held event lies at or before the next end, so that only the last N can be in its window.
-		if extra := w.held.len() - w.N; extra > w.N+holdRoom {
-			w.held.cutAt(extra).Release()
-		}
-		w.held.add(b)
-		b.Release()
 	}
 	return event.Windowed{}, io.EOF
+}
+
+// take holds b. Every event held before lies at or before the next end, so that only the last N of them can be
+// in its window.
+func (w *EndsCountWindow) take(b event.Batch) error {
+	w.any, w.seen = true, b.T()[b.Len()-1]
+	if extra := w.held.len() - w.N; extra > w.N+holdRoom {
+		w.held.cutAt(extra).Release()
+	}
+	w.held.add(b)
+	b.Release()
+	return nil
 }
 
 // complete returns the next windows that no later event can enter.

@@ -21,30 +21,24 @@ type Operator interface {
 	Close() error
 }
 
-// An EventOp yields batches of events in time order; the reader may Release them.
-type EventOp interface {
+// An Op is an operator that yields values of one type, io.EOF after the last.
+type Op[T any] interface {
 	Operator
-	Next(ctx context.Context) (event.Batch, error)
+	Next(ctx context.Context) (T, error)
 }
+
+// An EventOp yields batches of events in time order; the reader may Release them.
+type EventOp = Op[event.Batch]
 
 // A WindowOp yields runs of complete windows; the reader may Release their events. A run may be without
 // windows, and then tells nothing.
-type WindowOp interface {
-	Operator
-	Next(ctx context.Context) (event.Windowed, error)
-}
+type WindowOp = Op[event.Windowed]
 
 // A TableOp yields the groups of one window after another.
-type TableOp interface {
-	Operator
-	Next(ctx context.Context) (Groups, error)
-}
+type TableOp = Op[Groups]
 
 // A BlockOp yields one dense block per window, in order; the reader may Release them.
-type BlockOp interface {
-	Operator
-	Next(ctx context.Context) (tensor.Block, error)
-}
+type BlockOp = Op[tensor.Block]
 
 // Format prints the operators, the result first.
 func Format(op Operator) string {

@@ -12,8 +12,9 @@ type Filter struct {
 	In   EventOp
 	Pred exprs.Expr
 
-	keep []bool
-	pool *event.Pool
+	yes, keep []bool // one for each event of a batch; yes is all true
+	kept      []int32
+	pool      *event.Pool
 }
 
 func (f *Filter) String() string { return "filter " + f.Pred.String() }
@@ -31,11 +32,11 @@ func (f *Filter) Next(ctx context.Context) (event.Batch, error) {
 		if err != nil {
 			return event.Batch{}, err
 		}
-		switch n := f.mask(b); {
-		case n == b.Len():
+		switch kept := f.choose(b); {
+		case len(kept) == b.Len():
 			return b, nil
-		case n > 0:
-			out := f.compact(b, n)
+		case len(kept) > 0:
+			out := f.compact(b, kept)
 			b.Release()
 			return out, nil
 		}
@@ -43,55 +44,54 @@ func (f *Filter) Next(ctx context.Context) (event.Batch, error) {
 	}
 }
 
-// mask sets f.keep for each event of b and returns how many are kept.
-func (f *Filter) mask(b event.Batch) int {
-	if cap(f.keep) < b.Len() {
-		f.keep = make([]bool, b.Len())
-	}
-	f.keep = f.keep[:b.Len()]
-	for i := range f.keep {
-		f.keep[i] = true
-	}
-	f.Pred.Mask(b, f.keep)
-	n := 0
-	for _, k := range f.keep {
-		if k {
-			n++
+// choose returns the indices of the events of b that are kept. No branch depends on the data.
+func (f *Filter) choose(b event.Batch) []int32 {
+	n := b.Len()
+	if len(f.yes) < n {
+		f.yes, f.keep, f.kept = make([]bool, n), make([]bool, n), make([]int32, n)
+		for i := range f.yes {
+			f.yes[i] = true
 		}
 	}
-	return n
-}
-
-// compact copies the n kept events of b.
-func (f *Filter) compact(b event.Batch, n int) event.Batch {
-	if f.pool == nil {
-		f.pool = event.NewPool(b.Len())
-	}
-	out := f.pool.Get()
-	out.T = keepIn(out.T, b.T(), f.keep, n)
-	out.X = keepIn(out.X, b.X(), f.keep, n)
-	out.Y = keepIn(out.Y, b.Y(), f.keep, n)
-	out.P = keepIn(out.P, b.P(), f.keep, n)
-	return out.Batch()
-}
-
-// keepIn writes the n kept values of v into dst, without a branch that the data decides.
-func keepIn[N any](dst, v []N, keep []bool, n int) []N {
-	if len(v) == 0 {
-		return dst[:0]
-	}
-	if cap(dst) < n+1 {
-		dst = make([]N, n+1)
-	}
-	dst = dst[:n+1] // one slot more, which takes what is dropped after the last
+	keep, kept := f.keep[:n], f.kept[:n]
+	copy(keep, f.yes)
+	f.Pred.Mask(b, keep)
 	at := 0
 	for i, k := range keep {
-		dst[at] = v[i]
+		kept[at] = int32(i)
 		step := 0
 		if k {
 			step = 1
 		}
 		at += step
 	}
-	return dst[:n]
+	return kept[:at]
+}
+
+// compact copies the kept events of b.
+func (f *Filter) compact(b event.Batch, kept []int32) event.Batch {
+	if f.pool == nil {
+		f.pool = event.NewPool(b.Len())
+	}
+	out := f.pool.Get()
+	out.T = gather(out.T, b.T(), kept)
+	out.X = gather(out.X, b.X(), kept)
+	out.Y = gather(out.Y, b.Y(), kept)
+	out.P = gather(out.P, b.P(), kept)
+	return out.Batch()
+}
+
+// gather writes the kept values of v into dst. A column that is not there stays away.
+func gather[N any](dst, v []N, kept []int32) []N {
+	if len(v) == 0 {
+		return dst[:0]
+	}
+	if cap(dst) < len(kept) {
+		dst = make([]N, len(kept))
+	}
+	dst = dst[:len(kept)]
+	for j, i := range kept {
+		dst[j] = v[i]
+	}
+	return dst
 }

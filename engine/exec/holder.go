@@ -1,6 +1,9 @@
 package exec
 
 import (
+	"context"
+	"errors"
+	"io"
 	"sort"
 
 	"github.com/evq-project/evq/io/event"
@@ -63,4 +66,17 @@ func (h *holder) cutAt(at int) event.Batch {
 		h.add(out.Slice(at, out.Len()))
 	}
 	return out
+}
+
+// pull hands the next batch of in to take, or notes in done that there are no more.
+func pull(ctx context.Context, in EventOp, done *bool, take func(event.Batch) error) error {
+	b, err := in.Next(ctx)
+	if errors.Is(err, io.EOF) {
+		*done = true
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return take(b)
 }

@@ -9,91 +9,51 @@ import (
 	"github.com/evq-project/evq/io/tensor"
 )
 
-// LimitEvents yields the first N events.
-type LimitEvents struct {
-	In EventOp
+// A Limit yields the first N of what In yields: events, blocks or rows.
+type Limit[T any] struct {
+	In Op[T]
 	N  int64
 
+	size func(T) int        // how many there are in one value
+	head func(v T, n int) T // the first n of them
 	done int64
 }
 
-func (l *LimitEvents) String() string { return fmt.Sprintf("limit %d", l.N) }
+// LimitEvents yields the first n events.
+func LimitEvents(in EventOp, n int64) EventOp {
+	return &Limit[event.Batch]{In: in, N: n, size: event.Batch.Len, head: func(b event.Batch, n int) event.Batch { return b.Slice(0, n) }}
+}
+
+// LimitBlocks yields the first n blocks.
+func LimitBlocks(in BlockOp, n int64) BlockOp {
+	return &Limit[tensor.Block]{In: in, N: n, size: func(tensor.Block) int { return 1 }}
+}
+
+// LimitRows yields the first n rows of a table.
+func LimitRows(in TableOp, n int64) TableOp {
+	return &Limit[Groups]{In: in, N: n, size: func(g Groups) int { return len(g.Counts) }, head: Groups.head}
+}
+
+func (l *Limit[T]) String() string { return fmt.Sprintf("limit %d", l.N) }
 
 // Input implements Operator.
-func (l *LimitEvents) Input() Operator { return l.In }
+func (l *Limit[T]) Input() Operator { return l.In }
 
 // Close implements Operator.
-func (l *LimitEvents) Close() error { return l.In.Close() }
+func (l *Limit[T]) Close() error { return l.In.Close() }
 
-// Next returns the next batch, cut where the limit is reached.
-func (l *LimitEvents) Next(ctx context.Context) (event.Batch, error) {
-	if l.done >= l.N {
-		return event.Batch{}, io.EOF
+// Next returns the next value, cut where the limit is reached.
+func (l *Limit[T]) Next(ctx context.Context) (v T, err error) {
+	left := l.N - l.done
+	if left <= 0 {
+		return v, io.EOF
 	}
-	b, err := l.In.Next(ctx)
-	if err != nil {
-		return event.Batch{}, err
+	if v, err = l.In.Next(ctx); err != nil {
+		return v, err
 	}
-	if left := l.N - l.done; int64(b.Len()) > left {
-		b = b.Slice(0, int(left))
+	if int64(l.size(v)) > left {
+		v = l.head(v, int(left))
 	}
-	l.done += int64(b.Len())
-	return b, nil
-}
-
-// LimitBlocks yields the first N blocks.
-type LimitBlocks struct {
-	In BlockOp
-	N  int64
-
-	done int64
-}
-
-func (l *LimitBlocks) String() string { return fmt.Sprintf("limit %d", l.N) }
-
-// Input implements Operator.
-func (l *LimitBlocks) Input() Operator { return l.In }
-
-// Close implements Operator.
-func (l *LimitBlocks) Close() error { return l.In.Close() }
-
-// Next returns the next block while the limit allows.
-func (l *LimitBlocks) Next(ctx context.Context) (tensor.Block, error) {
-	if l.done >= l.N {
-		return tensor.Block{}, io.EOF
-	}
-	l.done++
-	return l.In.Next(ctx)
-}
-
-// LimitRows yields the first N rows of a table.
-type LimitRows struct {
-	In TableOp
-	N  int64
-
-	done int64
-}
-
-func (l *LimitRows) String() string { return fmt.Sprintf("limit %d", l.N) }
-
-// Input implements Operator.
-func (l *LimitRows) Input() Operator { return l.In }
-
-// Close implements Operator.
-func (l *LimitRows) Close() error { return l.In.Close() }
-
-// Next returns the next window's groups, cut where the limit is reached.
-func (l *LimitRows) Next(ctx context.Context) (Groups, error) {
-	if l.done >= l.N {
-		return Groups{}, io.EOF
-	}
-	g, err := l.In.Next(ctx)
-	if err != nil {
-		return Groups{}, err
-	}
-	if left := l.N - l.done; int64(len(g.Counts)) > left {
-		g = g.head(int(left))
-	}
-	l.done += int64(len(g.Counts))
-	return g, nil
+	l.done += int64(l.size(v))
+	return v, nil
 }

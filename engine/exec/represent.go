@@ -87,8 +87,7 @@ func (r *Represent) Next(ctx context.Context) (tensor.Block, error) {
 }
 
 func (r *Represent) start(ctx context.Context) error {
-	ctx, r.cancel = context.WithCancel(ctx)
-	encoders := make([]udf.Encoder, 0, r.Threads)
+	encoders := make([]udf.Encoder, 0, max(r.Threads, 1))
 	for range max(r.Threads, 1) {
 		e, err := r.Rep.Open(r.Geometry, r.Device)
 		if err != nil {
@@ -99,6 +98,7 @@ func (r *Represent) start(ctx context.Context) error {
 		}
 		encoders = append(encoders, e)
 	}
+	ctx, r.cancel = context.WithCancel(ctx)
 	r.pool = tensor.NewPool(r.Rep.Layout(r.Geometry))
 	r.ordered, r.work = make(chan *task, len(encoders)), make(chan *task)
 	for _, e := range encoders {

@@ -2,7 +2,6 @@ package exec
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -19,6 +18,13 @@ type WindowTooLargeError struct {
 
 func (e *WindowTooLargeError) Error() string {
 	return fmt.Sprintf("window %d holds more than %d events, which is what memory allows; use shorter windows or raise --memory", e.Index, e.Events)
+}
+
+// An OutOfReachError reports an event so far from time 0 that no grid of windows can be laid around it.
+type OutOfReachError struct{ T int64 }
+
+func (e *OutOfReachError) Error() string {
+	return fmt.Sprintf("an event at %d µs lies further from time 0 than windows reach (%d µs); its time is damaged: choose others with --time, or use --count", e.T, farthest)
 }
 
 // run bounds the windows that are handed on together.
@@ -54,15 +60,7 @@ func (w *TimeWindow) Next(ctx context.Context) (event.Windowed, error) {
 		if w.done || w.Bounds.Ended(w.next) {
 			return event.Windowed{}, io.EOF
 		}
-		b, err := w.In.Next(ctx)
-		if errors.Is(err, io.EOF) {
-			w.done = true
-			continue
-		}
-		if err != nil {
-			return event.Windowed{}, err
-		}
-		if err := w.take(b); err != nil {
+		if err := pull(ctx, w.In, &w.done, w.take); err != nil {
 			return event.Windowed{}, err
 		}
 	}
@@ -70,6 +68,11 @@ func (w *TimeWindow) Next(ctx context.Context) (event.Windowed, error) {
 
 // take holds the events of b that a window to come may need.
 func (w *TimeWindow) take(b event.Batch) error {
+	for _, t := range []int64{b.T()[0], b.T()[b.Len()-1]} {
+		if !w.Bounds.Reaches(t) {
+			return &OutOfReachError{t}
+		}
+	}
 	if !w.any {
 		w.any = true
 		w.Bounds.Begin(b.T()[0])

@@ -10,21 +10,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
-)
 
-// names lists a folder.
-func names(t *testing.T, dir string) []string {
-	t.Helper()
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var out []string
-	for _, e := range entries {
-		out = append(out, e.Name())
-	}
-	return out
-}
+	"github.com/evq-project/evq/io/event/eventtest"
+)
 
 func write(t *testing.T, name, text string, force bool) *File {
 	t.Helper()
@@ -54,7 +42,7 @@ func TestCommit(t *testing.T) {
 	if err := errors.Join(f.Commit(), f.Abort()); err != nil { // both do nothing now
 		t.Error(err)
 	}
-	if got := names(t, dir); !slices.Equal(got, []string{"out.bin"}) {
+	if got := eventtest.Names(t, dir); !slices.Equal(got, []string{"out.bin"}) {
 		t.Errorf("left %v", got)
 	}
 }
@@ -66,7 +54,7 @@ func TestAbort(t *testing.T) {
 	if err := errors.Join(f.Abort(), f.Abort(), f.Commit()); err != nil {
 		t.Error(err)
 	}
-	if got := names(t, dir); len(got) != 0 {
+	if got := eventtest.Names(t, dir); len(got) != 0 {
 		t.Errorf("left %v", got)
 	}
 	// What was there before stays.
@@ -113,7 +101,7 @@ func TestCommitOfAClosedFileLeavesNothing(t *testing.T) {
 	if err := f.Commit(); err == nil {
 		t.Error("a file that cannot be synced was committed")
 	}
-	if got := names(t, dir); len(got) != 0 {
+	if got := eventtest.Names(t, dir); len(got) != 0 {
 		t.Errorf("left %v", got)
 	}
 }
@@ -137,7 +125,7 @@ func TestCheckRemovesOnlyWhatDeadRunsLeft(t *testing.T) {
 		t.Fatal(err)
 	}
 	slices.Sort(keep)
-	got := names(t, dir)
+	got := eventtest.Names(t, dir)
 	slices.Sort(got)
 	if !slices.Equal(got, keep) {
 		t.Errorf("left %v, want %v", got, keep)
@@ -182,20 +170,20 @@ func TestKilled(t *testing.T) {
 	if err := Check(name, false); err != nil {
 		t.Error(err)
 	}
-	if got := names(t, dir); !slices.Equal(got, []string{partial}) {
+	if got := eventtest.Names(t, dir); !slices.Equal(got, []string{partial}) {
 		t.Errorf("while the child lives: %v, want %s", got, partial)
 	}
 	if err := cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
 	_ = cmd.Wait() // it was killed
-	if got := names(t, dir); !slices.Equal(got, []string{partial}) {
+	if got := eventtest.Names(t, dir); !slices.Equal(got, []string{partial}) {
 		t.Errorf("after the kill: %v, want %s", got, partial)
 	}
 	if err := write(t, name, "whole", false).Commit(); err != nil {
 		t.Fatal(err)
 	}
-	if got := names(t, dir); !slices.Equal(got, []string{"out.bin"}) {
+	if got := eventtest.Names(t, dir); !slices.Equal(got, []string{"out.bin"}) {
 		t.Errorf("after the next run: %v", got)
 	}
 	if got, _ := os.ReadFile(name); string(got) != "whole" {

@@ -26,6 +26,25 @@ type Options struct {
 	Threads int
 	// Progress, where set, is told how many events are written, after each batch.
 	Progress func(events int64)
+	// Written, where set, says what the sink was given, once the copy is complete.
+	Written *Written
+}
+
+// Written is what went into a sink: less than a scan met, where a source leaves something out.
+type Written struct {
+	Events, Triggers int64
+	First, Last      int64 // times of the first and last event, in microseconds; 0 where there is none
+}
+
+func (w *Written) add(b event.Batch) {
+	if b.Len() == 0 {
+		return
+	}
+	if w.Events == 0 {
+		w.First = b.T()[0]
+	}
+	w.Last = b.T()[b.Len()-1]
+	w.Events += int64(b.Len())
 }
 
 // A Describer is a sink that stores where its events came from. Run tells it once, after the last event.
@@ -61,9 +80,12 @@ func run(ctx context.Context, src event.Source, create func() (event.Sink, error
 			err = errors.Join(err, sink.Abort())
 		}
 	}()
-	rep, err := pump(ctx, src, sink, o)
+	rep, written, err := pump(ctx, src, sink, o)
 	if err != nil {
 		return rep, err
+	}
+	if o.Written != nil {
+		*o.Written = written
 	}
 	if !o.OffSensorGiven {
 		if err := format.OffSensorHint(rep, src.Geometry()); err != nil {
@@ -86,7 +108,7 @@ type item struct {
 }
 
 // pump scans src in a goroutine of its own and writes what it yields.
-func pump(ctx context.Context, src event.Source, sink event.Sink, o Options) (*event.Report, error) {
+func pump(ctx context.Context, src event.Source, sink event.Sink, o Options) (*event.Report, Written, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	items := make(chan item, ahead)
 	var rep *event.Report
@@ -97,14 +119,14 @@ func pump(ctx context.Context, src event.Source, sink event.Sink, o Options) (*e
 		defer close(items)
 		rep, decodeErr = decode(ctx, src, o.Threads, items)
 	}()
-	writeErr := write(ctx, sink, items, o.Progress)
+	written, writeErr := write(ctx, sink, items, o.Progress)
 	cancel()
 	<-done
 	// Where writing failed first, decoding ended because of that.
 	if writeErr != nil && (decodeErr == nil || errors.Is(decodeErr, context.Canceled)) {
-		return rep, writeErr
+		return rep, written, writeErr
 	}
-	return rep, decodeErr
+	return rep, written, decodeErr
 }
 
 // decode sends what a scan of src yields until it ends.
@@ -138,23 +160,23 @@ func decode(ctx context.Context, src event.Source, threads int, items chan<- ite
 }
 
 // write writes items until the channel is closed or the sink fails.
-func write(ctx context.Context, sink event.Sink, items <-chan item, progress func(int64)) error {
-	var events int64
+func write(ctx context.Context, sink event.Sink, items <-chan item, progress func(int64)) (done Written, err error) {
 	for it := range items {
 		if len(it.triggers) > 0 {
 			if err := sink.WriteTriggers(it.triggers); err != nil {
-				return err
+				return done, err
 			}
+			done.Triggers += int64(len(it.triggers))
 			continue
 		}
 		if err := sink.Write(ctx, it.batch); err != nil {
-			return err
+			return done, err
 		}
-		events += int64(it.batch.Len())
+		done.add(it.batch)
 		it.batch.Release()
 		if progress != nil {
-			progress(events)
+			progress(done.Events)
 		}
 	}
-	return nil
+	return done, nil
 }

@@ -205,14 +205,7 @@ func TestStore(t *testing.T) {
 	if info.Field("evq.source") != "memory" || info.Field("evq.on_unsorted") != "sort" || info.Report.Events != 300_000 || info.Geometry != sensor {
 		t.Errorf("info %+v", info)
 	}
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var names []string
-	for _, e := range entries {
-		names = append(names, e.Name())
-	}
+	names := eventtest.Names(t, dir)
 	if !slices.Equal(names, []string{"a.parquet", "a.triggers.parquet", "b.parquet", "b.triggers.parquet"}) {
 		t.Errorf("files %v", names)
 	}

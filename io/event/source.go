@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"math/bits"
 	"strings"
 )
@@ -26,6 +27,29 @@ type Stream interface {
 	// Report counts what the scan met so far; after io.EOF it is complete.
 	Report() *Report
 	Close() error
+}
+
+// Each scans src and calls do with one batch after another, valid until do returns. The report is that of the scan,
+// nil where none began; after an error, of do as well, it says what was met up to then.
+func Each(ctx context.Context, src Source, want Request, do func(Batch) error) (rep *Report, err error) {
+	st, err := src.Scan(ctx, want)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, st.Close()) }()
+	for {
+		b, err := st.Next(ctx)
+		if errors.Is(err, io.EOF) {
+			return st.Report(), nil
+		}
+		if err == nil {
+			err = do(b)
+			b.Release()
+		}
+		if err != nil {
+			return st.Report(), err
+		}
+	}
 }
 
 // A Request tells a source what it may leave out; yielding more than asked is always correct. The zero

@@ -207,29 +207,10 @@ func Drain(ctx context.Context, src event.Source) (event.Batch, *event.Report, e
 	want := event.All
 	want.Restartable = true
 	for {
-		b, rep, err := drain(ctx, src, want)
+		all := event.NewBuffer(0)
+		rep, err := event.Each(ctx, src, want, func(b event.Batch) error { all.AppendBatch(b); return nil })
 		if !errors.Is(err, event.ErrRestart) {
-			return b, rep, err
+			return all.Batch(), rep, err
 		}
-	}
-}
-
-func drain(ctx context.Context, src event.Source, want event.Request) (_ event.Batch, _ *event.Report, err error) {
-	st, err := src.Scan(ctx, want)
-	if err != nil {
-		return event.Batch{}, nil, err
-	}
-	defer func() { err = errors.Join(err, st.Close()) }()
-	all := event.NewBuffer(0)
-	for {
-		b, err := st.Next(ctx)
-		if errors.Is(err, io.EOF) {
-			return all.Batch(), st.Report(), nil
-		}
-		if err != nil {
-			return all.Batch(), st.Report(), err
-		}
-		all.AppendBatch(b)
-		b.Release()
 	}
 }

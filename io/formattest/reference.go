@@ -6,9 +6,8 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
-	"io"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -77,7 +76,20 @@ func CheckReference(t testing.TB, dataDir, name string, src event.Source) {
 	}
 }
 
-func loadReference(t testing.TB, dataDir, name string) reference {
+// References lists the recordings of some folders of dataDir that its REFERENCE.json knows, sorted.
+func References(t testing.TB, dataDir string, folders ...string) []string {
+	t.Helper()
+	var names []string
+	for name := range loadReferences(t, dataDir) {
+		if slices.Contains(folders, path.Dir(name)) {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+func loadReferences(t testing.TB, dataDir string) map[string]json.RawMessage {
 	t.Helper()
 	raw, err := os.ReadFile(filepath.Join(dataDir, "REFERENCE.json"))
 	if err != nil {
@@ -87,6 +99,12 @@ func loadReference(t testing.TB, dataDir, name string) reference {
 	if err := json.Unmarshal(raw, &all); err != nil {
 		t.Fatal(err)
 	}
+	return all
+}
+
+func loadReference(t testing.TB, dataDir, name string) reference {
+	t.Helper()
+	all := loadReferences(t, dataDir)
 	entry, ok := all[name]
 	if !ok {
 		t.Fatalf("REFERENCE.json does not know %s", name)
@@ -119,22 +137,11 @@ func scan(ctx context.Context, src event.Source) (events *event.Buffer, triggers
 		triggers = append(triggers, tr...)
 		return nil
 	}
-	s, err := src.Scan(ctx, want)
-	if err != nil {
-		return events, nil, &event.Report{}, err
+	rep, err = event.Each(ctx, src, want, func(b event.Batch) error { events.AppendBatch(b); return nil })
+	if rep == nil {
+		rep = &event.Report{}
 	}
-	defer func() { err = errors.Join(err, s.Close()) }()
-	for {
-		b, err := s.Next(ctx)
-		if err != nil {
-			if err == io.EOF { //nolint:errorlint // a stream ends with io.EOF itself
-				err = nil
-			}
-			return events, triggers, s.Report(), err
-		}
-		events.AppendBatch(b)
-		b.Release()
-	}
+	return events, triggers, rep, err
 }
 
 // record is the canonical record of the digests: x, y uint16, p uint8, t int64, little-endian, no padding.

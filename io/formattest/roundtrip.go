@@ -83,16 +83,7 @@ func writeAndRead(t *testing.T, f format.Format, g event.Geometry, b event.Batch
 // OpenPath opens the recording at path for the time of a test, once the format has recognised it.
 func OpenPath(t testing.TB, f format.Format, path string, p format.Policy) event.Source {
 	t.Helper()
-	file, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = file.Close() })
-	st, err := file.Stat()
-	if err != nil {
-		t.Fatal(err)
-	}
-	in := format.File{ReaderAt: file, Size: st.Size(), Path: path}
+	in := Open(t, path)
 	if p := f.Sniff(in); p.Confidence <= 0.5 {
 		t.Errorf("%s does not recognise %s: %s", f.Name, path, p.Why)
 	}
@@ -102,4 +93,19 @@ func OpenPath(t testing.TB, f format.Format, path string, p format.Policy) event
 	}
 	t.Cleanup(func() { closeSource(src) })
 	return src
+}
+
+// Open opens a file for the time of a test, as the list of formats does.
+func Open(t testing.TB, path string) format.File {
+	t.Helper()
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = f.Close() })
+	st, err := f.Stat()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return format.File{ReaderAt: f, Size: st.Size(), Path: path}
 }

@@ -6,25 +6,19 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"regexp"
 	"testing"
 
 	"github.com/evq-project/evq/io/format"
+	"github.com/evq-project/evq/io/formattest"
 	"github.com/evq-project/evq/io/tensor"
 )
 
-// fileOf opens a recording as the list of formats does.
-func fileOf(t testing.TB, path string) format.File {
-	t.Helper()
-	f, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
+func TestLibraryVersion(t *testing.T) {
+	v := LibraryVersion()
+	if ok := regexp.MustCompile(`^1\.\d+\.\d+$`).MatchString(v); ok != Built || !Built && v != "" {
+		t.Errorf("the library's version is %q, built in: %v", v, Built)
 	}
-	t.Cleanup(func() { _ = f.Close() })
-	st, err := f.Stat()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return format.File{ReaderAt: f, Size: st.Size(), Path: path}
 }
 
 func TestSignature(t *testing.T) {
@@ -48,7 +42,7 @@ func TestSignature(t *testing.T) {
 // Without the library every way in names it and says how to get it; with it none does.
 func TestBuild(t *testing.T) {
 	path := filepath.Join("testdata", "bool.h5")
-	_, err := Format.Open(context.Background(), fileOf(t, path), format.Policy{})
+	_, err := Format.Open(context.Background(), formattest.Open(t, path), format.Policy{})
 	if err != nil && !errors.Is(err, ErrNotBuilt) {
 		t.Fatal(err)
 	}
@@ -72,7 +66,7 @@ func TestBuild(t *testing.T) {
 	if _, err := os.Stat(out); err == nil {
 		t.Error("a file was made")
 	}
-	if p := Format.Sniff(fileOf(t, path)); p.Confidence <= 0 {
+	if p := Format.Sniff(formattest.Open(t, path)); p.Confidence <= 0 {
 		t.Error("an HDF5 file is not recognised without the library")
 	}
 }

@@ -11,6 +11,12 @@ import (
 	"github.com/evq-project/evq/io/tensor"
 )
 
+// Built says whether this build has the HDF5 library.
+const Built = false
+
+// LibraryVersion returns "": this build has no HDF5 library.
+func LibraryVersion() string { return "" }
+
 func describe(string) (string, error) { return "", ErrNotBuilt }
 
 func open(_ context.Context, f format.File, _ format.Policy) (event.Source, error) {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/evq-project/evq/io/event"
 	"github.com/evq-project/evq/io/format"
+	"github.com/evq-project/evq/io/formattest"
 	"gonum.org/v1/hdf5"
 )
 
@@ -92,7 +93,7 @@ func with(name string, c testColumn) map[string]testColumn {
 
 func openTest(t testing.TB, path string, p format.Policy) (event.Source, error) {
 	t.Helper()
-	return Format.Open(context.Background(), fileOf(t, path), p)
+	return Format.Open(context.Background(), formattest.Open(t, path), p)
 }
 
 // drain decodes a whole recording.

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"regexp"
-	"strconv"
 	"strings"
 
 	"github.com/evq-project/evq/io/tensor"
@@ -20,12 +18,12 @@ const align = 64
 
 // blockHeader is the header of n blocks. Its length does not depend on n, so that n can be set at the end.
 func blockHeader(l tensor.Layout, n int) []byte {
-	longest := dict(l, math.MaxInt)
-	return header(dict(l, n), (len(magic)+4+len(longest)+1+align-1)/align*align)
+	longest := dictText(l, math.MaxInt)
+	return header(dictText(l, n), (len(magic)+4+len(longest)+1+align-1)/align*align)
 }
 
-// dict is the header's text for n blocks.
-func dict(l tensor.Layout, n int) string {
+// dictText is the header's text for n blocks.
+func dictText(l tensor.Layout, n int) string {
 	shape := fmt.Sprintf("(%d,", n)
 	for _, d := range l.Shape {
 		shape += fmt.Sprintf(" %d,", d)
@@ -37,9 +35,9 @@ func dict(l tensor.Layout, n int) string {
 }
 
 // header is a version 1.0 header of size bytes.
-func header(dict string, size int) []byte {
+func header(text string, size int) []byte {
 	h := binary.LittleEndian.AppendUint16([]byte(magic+"\x01\x00"), uint16(size-len(magic)-4))
-	h = append(h, dict...)
+	h = append(h, text...)
 	for len(h) < size-1 {
 		h = append(h, ' ')
 	}
@@ -48,19 +46,17 @@ func header(dict string, size int) []byte {
 
 // An arrayInfo is what a header says, and where the data begins.
 type arrayInfo struct {
-	descr  string
+	descr  string // the type, or structured
+	fields list   // of a structured type, as the header has them
 	shape  []int64
 	offset int64
 }
 
+// structured stands for a type with fields.
+const structured = "structured"
+
 // maxHeader bounds the text of a header; NumPy itself reads no more than 10,000 characters.
 const maxHeader = 1 << 16
-
-var (
-	descrField = regexp.MustCompile(`['"]descr['"]\s*:\s*(?:['"]([^'"]*)['"]|(\[))`)
-	shapeField = regexp.MustCompile(`['"]shape['"]\s*:\s*\(([^)]*)\)`)
-	orderField = regexp.MustCompile(`['"]fortran_order['"]\s*:\s*(?:True|False)`)
-)
 
 // errNotArray reports a file that is no .npy.
 var errNotArray = errors.New("not a .npy file")
@@ -96,23 +92,30 @@ func readHeader(r io.Reader) (arrayInfo, error) {
 	return info, info.parse(string(text))
 }
 
-// parse reads the fields of the header's text.
+// parse reads the header's text.
 func (a *arrayInfo) parse(text string) error {
-	descr, shape := descrField.FindStringSubmatch(text), shapeField.FindStringSubmatch(text)
-	if descr == nil || shape == nil || !orderField.MatchString(text) {
+	v, err := parseLiteral(text)
+	if err != nil {
+		return fmt.Errorf("%w; the file is damaged", err)
+	}
+	d, _ := v.(dict)
+	shape, hasShape := d["shape"].(tuple)
+	_, hasOrder := d["fortran_order"].(bool)
+	switch descr := d["descr"].(type) {
+	case string:
+		a.descr = descr
+	case list:
+		a.descr, a.fields = structured, descr
+	default:
+		hasShape = false
+	}
+	if !hasShape || !hasOrder {
 		return fmt.Errorf("the header %.60q lacks descr, fortran_order or shape; the file is damaged", text)
 	}
-	if a.descr = descr[1]; descr[2] != "" {
-		a.descr = "structured"
-	}
-	for part := range strings.SplitSeq(shape[1], ",") {
-		part = strings.TrimSuffix(strings.TrimSpace(part), "L") // Python 2 wrote 5L
-		if part == "" {
-			continue
-		}
-		n, err := strconv.ParseInt(part, 10, 64)
-		if err != nil || n < 0 {
-			return fmt.Errorf("the shape (%.40s) is not one; the file is damaged", shape[1])
+	for _, n := range shape {
+		n, ok := n.(int64)
+		if !ok || n < 0 {
+			return fmt.Errorf("the shape %.40v is not one; the file is damaged", shape)
 		}
 		a.shape = append(a.shape, n)
 	}

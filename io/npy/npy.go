@@ -92,8 +92,9 @@ func (s *sink) Write(ctx context.Context, b tensor.Block) error {
 		return fmt.Errorf("npy: %s: a block after the end", s.file.Name())
 	case s.failed != nil:
 		return s.failed
-	case len(b.Data) != s.layout.Bytes():
-		return fmt.Errorf("npy: block %d has %d bytes; %v of %v have %d", b.Index, len(b.Data), s.layout.Shape, s.layout.DType, s.layout.Bytes())
+	}
+	if err := s.layout.Check(b); err != nil {
+		return fmt.Errorf("npy: %w", err)
 	}
 	if err := ctx.Err(); err != nil {
 		return err

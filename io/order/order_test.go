@@ -1,6 +1,7 @@
 package order
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -130,15 +131,7 @@ func oracle(b event.Batch) (event.Batch, int64) {
 		}
 		now = max(now, b.T()[i])
 	}
-	slices.SortStableFunc(rows, func(i, j int) int {
-		switch {
-		case b.T()[i] < b.T()[j]:
-			return -1
-		case b.T()[i] > b.T()[j]:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(rows, func(i, j int) int { return cmp.Compare(b.T()[i], b.T()[j]) })
 	out := event.NewBuffer(b.Len())
 	for _, i := range rows {
 		out.Append(b.T()[i], b.X()[i], b.Y()[i], b.P()[i])

@@ -10,6 +10,7 @@ import (
 	"github.com/evq-project/evq/io/event"
 	"github.com/evq-project/evq/io/event/eventtest"
 	"github.com/evq-project/evq/io/format"
+	"github.com/evq-project/evq/io/formattest"
 )
 
 var hd = event.Geometry{Width: 1280, Height: 720}
@@ -22,7 +23,7 @@ func BenchmarkWrite(b *testing.B) {
 				var size int64
 				for b.Loop() {
 					path := write(b, rec, 64<<10, format.CreateOptions{Compression: c.name, Threads: threads})
-					size = handle(b, path).Size
+					size = formattest.Open(b, path).Size
 				}
 				report(b, rec.Len())
 				b.ReportMetric(float64(size)/float64(rec.Len()), "B/event")

@@ -10,6 +10,7 @@ import (
 
 	"github.com/evq-project/evq/io/event"
 	"github.com/evq-project/evq/io/format"
+	"github.com/evq-project/evq/io/formattest"
 )
 
 var sensor = event.Geometry{Width: 640, Height: 480}
@@ -36,21 +37,7 @@ func write(t testing.TB, b event.Batch, batch int, o format.CreateOptions) strin
 // open opens a file that stays open until the test ends.
 func open(t testing.TB, path string, p format.Policy) (event.Source, error) {
 	t.Helper()
-	return Open(t.Context(), handle(t, path), p)
-}
-
-func handle(t testing.TB, path string) format.File {
-	t.Helper()
-	f, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = f.Close() })
-	st, err := f.Stat()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return format.File{ReaderAt: f, Size: st.Size(), Path: path}
+	return Open(t.Context(), formattest.Open(t, path), p)
 }
 
 func mustOpen(t testing.TB, path string) *Store {
@@ -76,19 +63,6 @@ func within(b event.Batch, box event.Box) event.Batch {
 		}
 	}
 	return out.Batch()
-}
-
-func names(t testing.TB, dir string) []string {
-	t.Helper()
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var out []string
-	for _, e := range entries {
-		out = append(out, e.Name())
-	}
-	return out
 }
 
 func read(t testing.TB, path string) []byte {

@@ -91,7 +91,7 @@ func TestKilled(t *testing.T) {
 	if err := cmd.Wait(); err == nil {
 		t.Fatal("the child ended by itself")
 	}
-	if left := names(t, dir); len(left) != 1 || !strings.HasSuffix(left[0], ".partial") {
+	if left := eventtest.Names(t, dir); len(left) != 1 || !strings.HasSuffix(left[0], ".partial") {
 		t.Fatalf("left behind: %v, want one temporary file", left)
 	}
 	rec := eventtest.Recording(1, 1000, sensor)
@@ -102,7 +102,7 @@ func TestKilled(t *testing.T) {
 	if err := errors.Join(w.Write(t.Context(), rec), w.Close()); err != nil {
 		t.Fatal(err)
 	}
-	if left := names(t, dir); len(left) != 1 || left[0] != "a.parquet" {
+	if left := eventtest.Names(t, dir); len(left) != 1 || left[0] != "a.parquet" {
 		t.Errorf("after a rerun: %v", left)
 	}
 	if d := eventtest.Diff(eventtest.Drain(t, mustOpen(t, path), event.All), rec); d != "" {
@@ -130,7 +130,7 @@ func TestDiskFull(t *testing.T) {
 			t.Errorf("output %q lacks %q", text, want)
 		}
 	}
-	if left := names(t, dir); len(left) != 0 {
+	if left := eventtest.Names(t, dir); len(left) != 0 {
 		t.Errorf("left behind: %v", left)
 	}
 }

@@ -122,7 +122,7 @@ func (s *scan) next(ctx context.Context) (piece, error) {
 			s.lane = lane
 		}
 		p, err := receive(ctx, s.ctx, s.lane)
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			s.lane = nil
 			continue
 		}

@@ -15,6 +15,7 @@ import (
 	"github.com/evq-project/evq/io/event"
 	"github.com/evq-project/evq/io/event/eventtest"
 	"github.com/evq-project/evq/io/format"
+	"github.com/evq-project/evq/io/formattest"
 )
 
 func TestRoundTrip(t *testing.T) {
@@ -108,7 +109,7 @@ func TestMetadata(t *testing.T) {
 	if got := info.Extent; got.T0 != rec.T()[0] || got.T1 != rec.T()[4999] || got.X1 != slices.Max(rec.X()) || got.P1 != 1 {
 		t.Errorf("extent %v", got)
 	}
-	if p := sniff(handle(t, path)); p.Confidence != 1 || p.Version != "1" {
+	if p := sniff(formattest.Open(t, path)); p.Confidence != 1 || p.Version != "1" {
 		t.Errorf("sniff: %+v", p)
 	}
 }
@@ -156,7 +157,7 @@ func TestRefusals(t *testing.T) {
 			if err := w.Abort(); err != nil {
 				t.Error(err)
 			}
-			if left := names(t, dir); len(left) != 0 {
+			if left := eventtest.Names(t, dir); len(left) != 0 {
 				t.Errorf("left behind: %v", left)
 			}
 			if err := w.Write(t.Context(), rec); err == nil {
@@ -216,7 +217,7 @@ func TestTriggers(t *testing.T) {
 		t.Errorf("streams: %q", v)
 	}
 	create(nil)
-	if left := names(t, dir); !slices.Equal(left, []string{"a.parquet"}) {
+	if left := eventtest.Names(t, dir); !slices.Equal(left, []string{"a.parquet"}) {
 		t.Errorf("a rerun without triggers left %v", left)
 	}
 	got = nil
@@ -240,8 +241,8 @@ func TestWriteCancelled(t *testing.T) {
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v, want %v", err, context.Canceled)
 	}
-	if err := w.Abort(); err != nil || len(names(t, dir)) != 0 {
-		t.Errorf("abort: %v, left %v", err, names(t, dir))
+	if err := w.Abort(); err != nil || len(eventtest.Names(t, dir)) != 0 {
+		t.Errorf("abort: %v, left %v", err, eventtest.Names(t, dir))
 	}
 }
 

@@ -1,6 +1,7 @@
 package rawheader
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -131,15 +132,7 @@ func (s *Sink) WriteTriggers(tr []event.Trigger) error {
 		}
 	}
 	s.triggers = append(s.triggers, tr...)
-	slices.SortStableFunc(s.triggers, func(a, b event.Trigger) int {
-		switch {
-		case a.T < b.T:
-			return -1
-		case a.T > b.T:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(s.triggers, func(a, b event.Trigger) int { return cmp.Compare(a.T, b.T) })
 	return nil
 }
 

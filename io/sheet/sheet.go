@@ -77,11 +77,11 @@ type sink struct {
 
 func (s *sink) Write(ctx context.Context, b tensor.Block) error {
 	defer b.Release()
-	switch {
-	case s.closed:
+	if s.closed {
 		return errors.New("sheet: a block after the end")
-	case len(b.Data) != s.layout.Bytes():
-		return fmt.Errorf("sheet: block %d has %d bytes; %v of %v have %d", b.Index, len(b.Data), s.layout.Shape, s.layout.DType, s.layout.Bytes())
+	}
+	if err := s.layout.Check(b); err != nil {
+		return fmt.Errorf("sheet: %w", err)
 	}
 	if err := ctx.Err(); err != nil {
 		return err

@@ -166,16 +166,8 @@ func BenchmarkScan(b *testing.B) {
 	o.Events, o.Duration = 10_000_000, 10*time.Second
 	s := source(b, o)
 	for b.Loop() {
-		st, err := s.Scan(context.Background(), event.All)
-		if err != nil {
+		if _, err := event.Each(b.Context(), s, event.All, func(event.Batch) error { return nil }); err != nil {
 			b.Fatal(err)
-		}
-		for {
-			batch, err := st.Next(context.Background())
-			if errors.Is(err, io.EOF) {
-				break
-			}
-			batch.Release()
 		}
 	}
 	b.ReportMetric(float64(o.Events)*float64(b.N)/b.Elapsed().Seconds()/1e6, "Mev/s")

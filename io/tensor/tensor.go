@@ -75,6 +75,14 @@ type Layout struct {
 // Bytes returns the size of one block.
 func (l Layout) Bytes() int { return l.Shape.Len() * l.DType.Size() }
 
+// Check refuses a block of another size than the layout's.
+func (l Layout) Check(b Block) error {
+	if len(b.Data) != l.Bytes() {
+		return fmt.Errorf("block %d has %d bytes; %v of %v have %d", b.Index, len(b.Data), l.Shape, l.DType, l.Bytes())
+	}
+	return nil
+}
+
 // A Block is the dense result for one window.
 type Block struct {
 	Index      int   // the window's number, from 0

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/evq-project/evq/udf"
+	"github.com/evq-project/evq/udf/mixeddensity"
 	"github.com/evq-project/evq/udf/stackedhist"
 )
 
@@ -12,6 +13,7 @@ import (
 var All = []udf.Entry{
 	stackedhist.Entry,
 	stackedhist.RVTPreset,
+	mixeddensity.Entry,
 }
 
 // Lookup returns the representation called name.

@@ -4,11 +4,11 @@
 package eventtest
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"hash"
 	"io"
@@ -53,28 +53,26 @@ func root(t testing.TB) string {
 	}
 }
 
+// Names lists the files of a folder by their names, sorted.
+func Names(t testing.TB, dir string) []string {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []string
+	for _, e := range entries {
+		out = append(out, e.Name())
+	}
+	return out
+}
+
 // Drain scans src and returns all that it yields, copied into one batch. It fails the test on an error, an
 // empty batch, or a report whose count of events is wrong; all requested columns must be there.
 func Drain(t testing.TB, src event.Source, want event.Request) event.Batch {
 	t.Helper()
-	st, err := src.Scan(t.Context(), want)
-	if err != nil {
-		t.Fatalf("%s: scan: %v", src, err)
-	}
-	defer func() {
-		if err := st.Close(); err != nil {
-			t.Errorf("%s: close: %v", src, err)
-		}
-	}()
 	out := event.NewBuffer(0)
-	for {
-		b, err := st.Next(t.Context())
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			t.Fatalf("%s: after %d events: %v", src, out.Len(), err)
-		}
+	rep, err := event.Each(t.Context(), src, want, func(b event.Batch) error {
 		if b.Len() == 0 {
 			t.Errorf("%s: an empty batch after %d events", src, out.Len())
 		}
@@ -82,9 +80,12 @@ func Drain(t testing.TB, src event.Source, want event.Request) event.Batch {
 		out.X = append(out.X, b.X()...)
 		out.Y = append(out.Y, b.Y()...)
 		out.P = append(out.P, b.P()...)
-		b.Release()
+		return nil
+	})
+	if err != nil {
+		t.Fatalf("%s: after %d events: %v", src, out.Len(), err)
 	}
-	if n := st.Report().Events; n != int64(out.Len()) {
+	if n := rep.Events; n != int64(out.Len()) {
 		t.Errorf("%s: the report counts %d events, the stream yielded %d", src, n, out.Len())
 	}
 	return event.New(out.T, trim(t, want.Columns, event.ColX, "x", out.X, out.Len()),
@@ -173,25 +174,8 @@ func digest(h hash.Hash, b event.Batch, rows []int) string {
 
 // compare orders events by (t, x, y, p).
 func compare(b event.Batch, i, j int) int {
-	for _, d := range [...]int64{
-		int64(b.X()[i]) - int64(b.X()[j]),
-		int64(b.Y()[i]) - int64(b.Y()[j]),
-		int64(b.P()[i]) - int64(b.P()[j]),
-	} {
-		if b.T()[i] != b.T()[j] {
-			break
-		}
-		if d != 0 {
-			return int(d)
-		}
-	}
-	switch {
-	case b.T()[i] < b.T()[j]:
-		return -1
-	case b.T()[i] > b.T()[j]:
-		return 1
-	}
-	return 0
+	return cmp.Or(cmp.Compare(b.T()[i], b.T()[j]), cmp.Compare(b.X()[i], b.X()[j]),
+		cmp.Compare(b.Y()[i], b.Y()[j]), cmp.Compare(b.P()[i], b.P()[j]))
 }
 
 // Source serves a batch as a recording of its own, batch events at a time. It yields every event and every

@@ -2,6 +2,7 @@ package chunk
 
 import (
 	"encoding/binary"
+	"errors"
 	"math/bits"
 
 	"github.com/klauspost/compress/huff0"
@@ -145,7 +146,7 @@ func (e *sparseEncoder) writeLiterals(dst []byte) []byte {
 		out, _, err = huff0.Compress4X(e.literals, &e.huff)
 	}
 	switch {
-	case err == huff0.ErrUseRLE:
+	case errors.Is(err, huff0.ErrUseRLE):
 		return append(rawHeader(dst, literalsRLE, n), e.literals[0])
 	case err != nil || len(out) >= n:
 		return append(rawHeader(dst, literalsRaw, n), e.literals...)
