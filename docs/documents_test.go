@@ -99,7 +99,7 @@ func TestBuildTags(t *testing.T) {
 // known reports whether Go itself sets a tag.
 func known(tag string) bool {
 	return strings.HasPrefix(tag, "go1.") || slices.Contains([]string{
-		"cgo", "unix", "race", "gc", "linux", "darwin", "windows", "freebsd", "amd64", "arm64", "ignore",
+		"cgo", "unix", "race", "gc", "linux", "darwin", "windows", "freebsd", "netbsd", "openbsd", "dragonfly", "amd64", "arm64", "ignore",
 	}, tag)
 }
 

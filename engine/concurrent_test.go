@@ -97,7 +97,7 @@ func TestCancelInTheMiddle(t *testing.T) {
 		if !errors.Is(err, context.Canceled) || !out.aborted || out.closed {
 			t.Errorf("%v, aborted %v, closed %v", err, out.aborted, out.closed)
 		}
-		if took := time.Since(out.at); took > time.Second {
+		if took := time.Since(out.at); took > 30*time.Second {
 			t.Errorf("the run went on for %v", took)
 		}
 		cancel()

@@ -6,6 +6,7 @@ import (
 
 	"github.com/evq-project/evq/engine/exec"
 	"github.com/evq-project/evq/io/event"
+	"github.com/evq-project/evq/io/tensor"
 	"github.com/evq-project/evq/plan"
 )
 
@@ -147,8 +148,24 @@ func (l *lowering) representOf(n *plan.Represent) (exec.BlockOp, error) {
 	if err != nil {
 		return nil, err
 	}
-	l.represent = &exec.Represent{In: in, Rep: n.Rep, Geometry: g, Device: device, Threads: l.threads}
+	threads, err := l.encoders(n.Rep.Layout(g))
+	if err != nil {
+		return nil, err
+	}
+	l.represent = &exec.Represent{In: in, Rep: n.Rep, Geometry: g, Device: device, Threads: threads}
 	return l.represent, nil
+}
+
+// encoders returns how many blocks may be made at a time: as many as there are threads and half of the memory has
+// room for, three blocks each, which are being made, wait, and are being written. A block that does not fit into
+// memory twice is an error.
+func (l *lowering) encoders(of tensor.Layout) (int, error) {
+	size := int64(of.Bytes())
+	if size <= 0 || size > l.memory/2 {
+		return 0, fmt.Errorf("engine: a block of %v %v takes %d bytes, too many for a memory of %d; raise --memory, or count fewer bins or pixels",
+			of.Shape, of.DType, size, l.memory)
+	}
+	return int(max(1, min(int64(l.threads), l.memory/2/(3*size)))), nil
 }
 
 func (l *lowering) dense(n *plan.Dense) (exec.BlockOp, error) {
@@ -162,6 +179,9 @@ func (l *lowering) dense(n *plan.Dense) (exec.BlockOp, error) {
 	}
 	layout, err := denseLayout(n, g)
 	if err != nil {
+		return nil, err
+	}
+	if _, err := l.encoders(layout); err != nil {
 		return nil, err
 	}
 	in, err := l.table(n.In)

@@ -134,9 +134,11 @@ func Collected(to *Stats) Option { return func(s *settings) { s.stats = to } }
 
 // Stats says what a run met.
 type Stats struct {
-	Report    *event.Report   // what reading counted; partial where the query did not need the whole recording
-	OffSensor int64           // events a representation left out because they lay off the sensor
-	Events    int64           // events read
+	Report    *event.Report // what reading counted; partial where the query did not need the whole recording
+	OffSensor int64         // events a representation left out because they lay off the sensor
+	Events    int64         // events read
+	First     int64         // the first and the last time read, 0 where there is no event
+	Last      int64
 	Windows   int64           // blocks or windows yielded
 	Empty     int64           // of those, without an event
 	Written   convert.Written // what Convert wrote

@@ -66,7 +66,9 @@ func (r *runner) run(ctx context.Context, op exec.Operator, next func(context.Co
 		return err
 	}
 	if r.stats != nil {
-		*r.stats = Stats{Report: r.low.scan.Report(), Events: r.low.scan.Report().Events, Windows: r.windows, Empty: r.empty}
+		rep := r.low.scan.Report()
+		*r.stats = Stats{Report: rep, Events: rep.Events, Windows: r.windows, Empty: r.empty}
+		r.stats.First, r.stats.Last = r.low.scan.Times()
 		if r.low.represent != nil {
 			r.stats.OffSensor = r.low.represent.OffSensor()
 		}

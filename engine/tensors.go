@@ -43,14 +43,12 @@ func (q Tensors) Each(ctx context.Context, do func(tensor.Block) error, opts ...
 func (q Tensors) WriteTo(ctx context.Context, out tensor.Output, opts ...Option) error {
 	var sink tensor.Sink
 	open := func(l tensor.Layout) (err error) {
-		if sink, err = out.Open(l); err != nil {
-			return fmt.Errorf("%v: %w", out, err)
-		}
-		return nil
+		sink, err = out.Open(l) // its errors name the output, as all of a sink's do
+		return err
 	}
 	err := q.each(ctx, opts, open, func(ctx context.Context, b tensor.Block) error {
 		if err := sink.Write(ctx, b); err != nil {
-			return fmt.Errorf("%v: window %d: %w", out, b.Index, err)
+			return fmt.Errorf("window %d: %w", b.Index, err)
 		}
 		return nil
 	})
@@ -61,10 +59,7 @@ func (q Tensors) WriteTo(ctx context.Context, out tensor.Output, opts ...Option)
 		_ = sink.Abort() // the error that stopped the run says more
 		return err
 	}
-	if err := sink.Close(); err != nil {
-		return fmt.Errorf("%v: %w", out, err)
-	}
-	return nil
+	return sink.Close()
 }
 
 // each runs the query; open, where given, is told the blocks' layout before the first.
@@ -160,16 +155,32 @@ func denseLayout(n *plan.Dense, g event.Geometry) (tensor.Layout, error) {
 	}, nil
 }
 
-// geometry returns the sensor's size, or an error that says how to give it.
+// geometry returns the sensor's size, or an error that says how far the events reach and how to give it.
 func (r *runner) geometry() (event.Geometry, error) {
 	src := plan.Source(r.node).Source
 	g := src.Geometry()
 	if g.Known() {
 		return g, nil
 	}
-	if info := src.Info(); info.Stats {
-		return g, fmt.Errorf("%v: the sensor's size is not known; events reach x=%d, y=%d: give it with --size, such as --size %dx%d",
-			src, info.Extent.X1, info.Extent.Y1, int(info.Extent.X1)+1, int(info.Extent.Y1)+1)
+	x, y, err := reach(src)
+	if err != nil {
+		return g, fmt.Errorf("%v: the sensor's size is not known; give it with --size WIDTHxHEIGHT (%w)", src, err)
 	}
-	return g, fmt.Errorf("%v: the sensor's size is not known; give it with --size WIDTHxHEIGHT", src)
+	return g, fmt.Errorf("%v: the sensor's size is not known; events reach x=%d, y=%d: give it with --size, such as --size %dx%d", src, x, y, x+1, y+1)
+}
+
+// reach returns the largest x and y of a recording. Where its header does not tell, the recording is read for them:
+// a query that lacks the sensor's size fails all the same, and this says what to give.
+func reach(src event.Source) (x, y int, err error) {
+	if info := src.Info(); info.Stats {
+		return int(info.Extent.X1), int(info.Extent.Y1), nil
+	}
+	want := event.Request{Columns: event.ColX | event.ColY, Box: event.Everything}
+	_, err = event.Each(context.Background(), src, want, func(b event.Batch) error {
+		for i, v := range b.X() {
+			x, y = max(x, int(v)), max(y, int(b.Y()[i]))
+		}
+		return nil
+	})
+	return x, y, err
 }

@@ -48,6 +48,7 @@ func TestValidate(t *testing.T) {
 		{&Window{In: scan, By: Ends{Times: []int64{5, 4}, Span: 5}}, "4 at index 1 lies before 5"},
 		{&Window{In: scan, By: Ends{Times: []int64{5}, Span: -5}}, "span"},
 		{&Window{In: scan, By: Ends{Times: []int64{1<<63 - 1}, Span: 5}}, "out of reach"},
+		{&Window{In: scan, By: Every{Length: 5, Hop: 5, Range: &TimeRange{0, 1<<63 - 1}}}, "out of reach"},
 		{&Window{In: scan, By: Every{Length: 0, Hop: 1}}, "at least 1 µs"},
 		{&Window{In: scan, By: Every{Length: 1, Hop: 1, Range: &TimeRange{5, 4}}}, "ends before it starts"},
 		{&Window{In: scan, By: Count{N: 0, Step: 1}}, "at least 1"},

@@ -85,7 +85,7 @@ GOMEMLIMIT, GOGC and GOMAXPROCS win over --memory and --threads.`,
 	root.SetErr(a.errOut)
 	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(a.convertCommand(), a.infoCommand(), a.headCommand(), a.tensorCommand(), a.explainCommand(),
-		a.listCommand(), a.benchCommand(), a.versionCommand(), a.completionCommand())
+		a.listCommand(), a.rvtCommand(), a.benchCommand(), a.versionCommand(), a.completionCommand())
 	a.globalFlags(root)
 	return root
 }
@@ -103,10 +103,13 @@ func (a *app) globalFlags(root *cobra.Command) {
 	a.profile.flags(root)
 }
 
+// maxThreads bounds --threads: more goroutines than this only take memory.
+const maxThreads = 1024
+
 // start is run before every verb.
 func (a *app) start() error {
-	if a.threads < 0 {
-		return usage("--threads is a number from 1 on, not %d", a.threads)
+	if a.threads < 0 || a.threads > maxThreads {
+		return usage("--threads is a number from 1 to %d, not %d", maxThreads, a.threads)
 	}
 	log, err := a.newLogger()
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -16,6 +17,7 @@ import (
 	"github.com/evq-project/evq/io/event"
 	"github.com/evq-project/evq/io/format"
 	"github.com/evq-project/evq/io/formats"
+	"github.com/evq-project/evq/io/parquet"
 )
 
 // A conversion is the flags of convert.
@@ -126,8 +128,8 @@ func (c *conversion) tasks(args []string) ([]task, error) {
 		if other, ok := seen[out]; ok {
 			return nil, usage("%s and %s would both become %s; convert them into two folders", other, in, out)
 		}
-		if same(in, out) {
-			return nil, usage("%s would overwrite itself; write to another name", in)
+		if lost := overwritten(args, out, to); lost != "" {
+			return nil, usage("%s would overwrite itself; write to another name", lost)
 		}
 		seen[out] = in
 		tasks = append(tasks, task{in, out, to})
@@ -155,6 +157,23 @@ func (c *conversion) format(folder bool) (format.Format, error) {
 func stem(path string) string {
 	base := filepath.Base(path)
 	return strings.TrimSuffix(base, filepath.Ext(base))
+}
+
+// overwritten returns the first of the recordings, or of the triggers beside one, that writing out would replace
+// or remove; "" where there is none.
+func overwritten(recordings []string, out string, to format.Format) string {
+	outs := []string{out}
+	if to.Name == parquet.Format.Name {
+		outs = append(outs, parquet.TriggerPath(out))
+	}
+	for _, rec := range recordings {
+		for _, in := range []string{rec, parquet.TriggerPath(rec)} {
+			if slices.ContainsFunc(outs, func(o string) bool { return same(in, o) }) {
+				return in
+			}
+		}
+	}
+	return ""
 }
 
 // same reports whether two names are one file.
@@ -261,7 +280,7 @@ func (a *app) converted(t task, w convert.Written, rep *event.Report, m *meter) 
 	}
 	per := "no events"
 	if w.Events > 0 {
-		per = fmt.Sprintf("%s from %d to %d µs, %s, %.2f B/event", microsText(w.Last-w.First), w.First, w.Last, bytesText(size),
+		per = fmt.Sprintf("%s from %d to %d µs, %s, %.2f B/event", microsText(micros(w.First, w.Last)), w.First, w.Last, bytesText(size),
 			float64(size)/float64(w.Events))
 	}
 	text := fmt.Sprintf("%s: %s, %s, %s (%s)", t.out, counted(w.Events, "event"), per, secondsText(m.elapsed()), rateText(w.Events, m.elapsed()))

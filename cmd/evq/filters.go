@@ -126,7 +126,7 @@ func (f *filters) span(ctx context.Context, rec *engine.Recording, preds []exprs
 			return r, false, nil // without an event in it
 		}
 	}
-	return plan.TimeRange{From: box.T0, To: box.T1 + 1}, true, nil
+	return plan.TimeRange{From: box.T0, To: max(box.T1, box.T1+1)}, true, nil // the last time there is stays
 }
 
 // firstTime returns the time of the first event.

@@ -5,7 +5,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -176,10 +175,10 @@ func (f *facts) detect(path string) error {
 
 // span sets the first and last time and what follows from them. The number of events is known.
 func (f *facts) span(first, last int64) {
-	d := last - first
+	d := micros(first, last)
 	f.FirstT, f.LastT, f.Duration = &first, &last, &d
 	if d > 0 && f.Events != nil {
-		r := float64(*f.Events) / (time.Duration(d) * time.Microsecond).Seconds()
+		r := float64(*f.Events) / (float64(d) / 1e6)
 		f.Rate = &r
 	}
 }

@@ -17,8 +17,9 @@ import (
 type meter struct {
 	events, bytes atomic.Int64
 
-	total   int64 // of events where inEvents, else of bytes; 0 where neither is known
-	counted bool  // total counts events
+	total   int64         // of events where inEvents, else of bytes; 0 where neither is known
+	counted bool          // total counts events
+	detail  func() string // said before the rest where it is set
 	started time.Time
 	app     *app
 	bar     *mpb.Bar
@@ -86,6 +87,9 @@ func (m *meter) status() string {
 	s := fmt.Sprintf(" %s events", approx(m.events.Load()))
 	if !m.counted && done > 0 {
 		s = fmt.Sprintf(" %s of %s,%s", bytesText(done), bytesText(m.total), s)
+	}
+	if m.detail != nil {
+		s = m.detail() + s
 	}
 	if rate := float64(done) / elapsed.Seconds(); rate > 0 && elapsed > 200*time.Millisecond {
 		if m.counted {

@@ -145,8 +145,10 @@ func (a *app) tensor(ctx context.Context, path string, q *query, o *blockOutput)
 	if err != nil {
 		return err
 	}
-	if same(path, o.out) {
-		return usage("%s would overwrite itself; write to another name", path)
+	for _, in := range []string{path, q.windows.ends} {
+		if same(in, o.out) {
+			return usage("%s would overwrite itself; write to another name", in)
+		}
 	}
 	m := a.newMeter()
 	defer m.stop()
@@ -162,7 +164,7 @@ func (a *app) tensor(ctx context.Context, path string, q *query, o *blockOutput)
 	var stats engine.Stats
 	seen := &edges{Output: out}
 	if err := q.tensors.WriteTo(ctx, seen, append(q.options, engine.Collected(&stats))...); err != nil {
-		return err
+		return named(path, err)
 	}
 	m.stop()
 	a.say(fmt.Sprintf("%s: %s of %v %v, %s empty, %s read, %s", o.out, counted(stats.Windows, "window"), layout.Shape, layout.DType,

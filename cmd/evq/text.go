@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"math"
 	"strconv"
 	"time"
 )
@@ -57,6 +58,8 @@ func bytesText(n int64) string {
 // second on it is rounded to milliseconds.
 func microsText(us int64) string {
 	switch {
+	case us == math.MinInt64:
+		return microsText(us + 1) // its negative does not fit
 	case us < 0:
 		return "-" + microsText(-us)
 	case us < 1000:
@@ -69,6 +72,14 @@ func microsText(us int64) string {
 		return fmt.Sprintf("%d.%03d s", ms/1000, ms%1000)
 	}
 	return fmt.Sprintf("%d h %02d min %02d.%03d s", ms/3600_000, ms/60_000%60, ms/1000%60, ms%1000)
+}
+
+// micros returns the time from first to last, or as much of it as int64 holds.
+func micros(first, last int64) int64 {
+	if d := last - first; d >= 0 {
+		return d
+	}
+	return math.MaxInt64
 }
 
 // secondsText prints how long a run took.

@@ -87,10 +87,17 @@ func parseInstant(s string) (instant, error) {
 
 // on returns the time on the recording's clock.
 func (i instant) on(first int64) int64 {
-	if i.relative {
-		return first + i.us
+	if !i.relative {
+		return i.us
 	}
-	return i.us
+	switch at := first + i.us; {
+	case i.us > 0 && at < first:
+		return math.MaxInt64
+	case i.us < 0 && at > first:
+		return math.MinInt64
+	default:
+		return at
+	}
 }
 
 // A timeRange is half-open; a side may be open too.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"math"
 	"testing"
 	"time"
 
@@ -106,7 +107,8 @@ func TestSizesAndNumbers(t *testing.T) {
 func TestText(t *testing.T) {
 	for us, want := range map[int64]string{
 		0: "0 µs", 999: "999 µs", 1500: "1.500 ms", 60_000_000: "60.000 s", 2_999_998: "3.000 s", 3_723_000_000: "1 h 02 min 03.000 s",
-		-5: "-5 µs", 3_599_999_999: "1 h 00 min 00.000 s",
+		math.MinInt64: "-2562047788 h 00 min 54.776 s",
+		-5:            "-5 µs", 3_599_999_999: "1 h 00 min 00.000 s",
 	} {
 		if got := microsText(us); got != want {
 			t.Errorf("%d is %q, want %q", us, got, want)
@@ -116,6 +118,9 @@ func TestText(t *testing.T) {
 		if got := grouped(n); got != want {
 			t.Errorf("%d is %q, want %q", n, got, want)
 		}
+	}
+	if micros(-1, 2) != 3 || micros(math.MinInt64, math.MaxInt64) != math.MaxInt64 {
+		t.Error("micros")
 	}
 	if counted(1, "window") != "1 window" || counted(2, "window") != "2 windows" {
 		t.Error("counted")

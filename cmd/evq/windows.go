@@ -32,10 +32,10 @@ func (w *windowing) flags(cmd *cobra.Command) {
 	add(cmd, &value{text: "0", kind: "T", set: w.setOrigin}, "origin", "",
 		"with --window: a window begins at `T` of the recording's clock, or at its first event: 0, first, or a time")
 	f := cmd.Flags()
-	f.StringVar(&w.ends, "ends", "", "windows that end at the times of `GRID.npy` (integers, µs), closed at both ends as RVT's; needs --span")
+	f.StringVar(&w.ends, "ends", "", "windows that end at the times of `GRID.npy` (integers, µs), closed at both ends as RVT's; needs --span or --count")
 	_ = cmd.MarkFlagFilename("ends", "npy")
 	valueFlag(cmd, &w.span, parseDuration, "span", "", "with --ends: the windows' length `D`")
-	valueFlag(cmd, &w.count, parseCount, "count", "", "windows of `N` events, such as 50k")
+	valueFlag(cmd, &w.count, parseCount, "count", "", "windows of `N` events, such as 50k; with --ends: of the last N up to each end")
 	valueFlag(cmd, &w.step, parseCount, "step", "", "with --count: a window begins every `N` events (default as many as it has)")
 	f.BoolVar(&w.complete, "complete", false, "with --count: leave out a last window with fewer events")
 }
@@ -56,19 +56,18 @@ func (w *windowing) setOrigin(s string) error {
 // of lists what belongs to each kind of windows.
 var windowKinds = []struct {
 	flag  string
-	needs string
 	parts []string
 }{
-	{"window", "", []string{"hop", "origin"}},
-	{"ends", "span", []string{"span"}},
-	{"count", "", []string{"step", "complete"}},
+	{"window", []string{"hop", "origin"}},
+	{"ends", []string{"span"}},
+	{"count", []string{"step", "complete"}},
 }
 
 // check finds flags that do not go together.
 func (w *windowing) check() error {
 	chosen := ""
 	for _, k := range windowKinds {
-		if w.given(k.flag) {
+		if w.given(k.flag) && !(k.flag == "count" && chosen == "ends") { // the length of RVT's windows may be a count
 			if chosen != "" {
 				return usage("--%s and --%s are two kinds of windows; give one", chosen, k.flag)
 			}
@@ -81,9 +80,13 @@ func (w *windowing) check() error {
 				return usage("--%s goes with --%s", part, k.flag)
 			}
 		}
-		if chosen == k.flag && k.needs != "" && !w.given(k.needs) {
-			return usage("--%s needs --%s, the length of the windows, such as --%s 50ms", k.flag, k.needs, k.needs)
-		}
+	}
+	switch span, count := w.given("span"), w.given("count"); {
+	case chosen != "ends" || span != count:
+	case span:
+		return usage("--span and --count each say how long windows are; give one")
+	default:
+		return usage("--ends needs --span, the length of the windows, such as --span 50ms, or --count, how many events they have")
 	}
 	return nil
 }
@@ -111,7 +114,9 @@ func (w *windowing) make(between *plan.TimeRange) (by engine.Windowing, grid []i
 		if grid, err = npy.Grid(w.ends); err != nil {
 			return by, nil, err
 		}
-		by = engine.Ends(grid, w.span)
+		if by = engine.Ends(grid, w.span); w.given("count") {
+			by = engine.EndsCount(grid, w.count)
+		}
 	case w.given("count"):
 		by = engine.Count(w.count, w.step)
 		if w.given("step") && w.step == 0 {

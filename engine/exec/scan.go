@@ -21,6 +21,8 @@ type Scan struct {
 	report  *event.Report
 	err     error // what ended the scan, io.EOF included
 	read    int64
+	first   int64
+	last    int64
 }
 
 type scanned struct {
@@ -59,7 +61,12 @@ func (s *Scan) Next(ctx context.Context) (event.Batch, error) {
 			s.err = b.err
 			return event.Batch{}, b.err
 		}
-		s.read += int64(b.batch.Len())
+		t := b.batch.T()
+		if s.read == 0 {
+			s.first = t[0]
+		}
+		s.last = t[len(t)-1]
+		s.read += int64(len(t))
 		if s.Progress != nil {
 			s.Progress(s.read)
 		}
@@ -113,6 +120,9 @@ func (s *Scan) pump(ctx context.Context) (err error) {
 		}
 	}
 }
+
+// Times returns the first and the last time that was handed on, 0 where there was none.
+func (s *Scan) Times() (first, last int64) { return s.first, s.last }
 
 // Report returns what the scan counted. It is complete after Next returned io.EOF, and valid after Close.
 func (s *Scan) Report() *event.Report {

@@ -2,7 +2,6 @@ package rvt
 
 import (
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -81,7 +80,7 @@ func findIn(dir, out string, d Dataset, labels bool) ([]Found, error) {
 	files := map[string]bool{}
 	names := map[string]bool{}
 	for _, e := range entries {
-		if e.IsDir() && e.Type()&fs.ModeSymlink == 0 || strings.HasPrefix(e.Name(), ".") {
+		if e.IsDir() || strings.HasPrefix(e.Name(), ".") {
 			continue
 		}
 		files[e.Name()] = true

@@ -43,6 +43,7 @@ type Output struct {
 	Recording Input             `json:"recording"`
 	Grid      *Input            `json:"grid,omitempty"` // the labels or the list of ends
 	Options   map[string]string `json:"options"`        // all that decide about an element
+	Ends      string            `json:"window_ends"`    // how many, and their sum
 	Shape     []int             `json:"shape"`          // of all frames
 	DType     string            `json:"dtype"`
 	Empty     int64             `json:"empty_windows"`
@@ -128,6 +129,9 @@ func (e *Output) differs(before *Output) string {
 	}
 	if e.Grid != nil && before.Grid != nil && !e.Grid.same(*before.Grid) {
 		return fmt.Sprintf("with other contents of %s", before.Grid.Path)
+	}
+	if e.Ends != before.Ends {
+		return fmt.Sprintf("with other ends of windows (%s, now %s)", before.Ends, e.Ends)
 	}
 	return ""
 }

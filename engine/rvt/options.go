@@ -12,6 +12,7 @@ import (
 	"github.com/evq-project/evq/io/event"
 	"github.com/evq-project/evq/io/format"
 	"github.com/evq-project/evq/udf"
+	"github.com/evq-project/evq/udf/mixeddensity"
 	"github.com/evq-project/evq/udf/stackedhist"
 )
 
@@ -180,9 +181,15 @@ func (o *Options) represent() error {
 		o.Representation = h
 		return err
 	}
-	if h, ok := o.Representation.(stackedhist.Histogram); ok && o.Downsample > 0 {
-		h.Downsample = o.Downsample
-		o.Representation = h
+	if o.Downsample > 0 {
+		switch r := o.Representation.(type) {
+		case stackedhist.Histogram:
+			r.Downsample = o.Downsample
+			o.Representation = r
+		case mixeddensity.Stack:
+			r.Downsample = o.Downsample
+			o.Representation = r
+		}
 	}
 	if has := downsampleOf(o.Representation); o.Downsample > 0 && o.Downsample != has {
 		return wrong("%v has downsample %d, not %d; make it with the one that is wanted", o.Representation, has, o.Downsample)

@@ -90,10 +90,10 @@ func (o *output) find(want *Output, force bool) (*Output, error) {
 	if how := want.differs(e); how != "" && !force {
 		return nil, fmt.Errorf("rvt: %s: %s: %w", o.path(o.frames), how, ErrDiffers)
 	}
-	if force || e.whole(o.out) != nil {
-		return nil, nil
+	if !force && e.whole(o.out) == nil {
+		return e, nil
 	}
-	return e, nil
+	return nil, nil
 }
 
 // clear removes files under the names of the tree that no manifest knows where a killed run left them, and
@@ -132,8 +132,7 @@ func (o *output) publish(e *Output, force bool) error {
 	delete(o.known.Outputs, o.frames)
 	for _, f := range e.Files {
 		for _, other := range o.known.holders(f.Path) {
-			now, err := readFile(o.path(f.Path), f.Path)
-			if err == nil && now.SHA256 == f.SHA256 {
+			if slices.Contains(o.known.Outputs[other].Files, f) {
 				continue
 			}
 			if !force {

@@ -72,7 +72,9 @@ func run(ctx context.Context, rec string, o Options, rest func(*sequence, contex
 	if err != nil {
 		return Result{Labels: s.tally}, err
 	}
-	return rest(s, ctx)
+	r, err := rest(s, ctx)
+	r.Labels = s.tally
+	return r, err
 }
 
 // A sequence is one run of Sequence.
@@ -100,14 +102,17 @@ func (s *sequence) foresee(context.Context) (Result, error) {
 		r.Windows = -1
 		return r, nil
 	}
-	known, err := ReadManifest(s.Out)
-	if err != nil && !s.Force {
-		return r, err
-	}
-	if err != nil || s.Force || known.Outputs[s.tree.frames] == nil {
+	if s.Force {
 		return r, nil
 	}
+	known, err := ReadManifest(s.Out)
+	if err != nil {
+		return r, err
+	}
 	before := known.Outputs[s.tree.frames]
+	if before == nil {
+		return r, nil
+	}
 	if how := s.wanted().differs(before); how != "" {
 		return r, fmt.Errorf("rvt: %s: %s: %w", r.Frames, how, ErrDiffers)
 	}
@@ -119,9 +124,7 @@ func (s *sequence) foresee(context.Context) (Result, error) {
 
 // wanted is the output as far as it is known before it is made.
 func (s *sequence) wanted() *Output {
-	e := &Output{Version: s.Version, Recording: s.input, Grid: s.gridOf, Options: s.settings(), Labels: s.tally}
-	e.Options["ends"] = digest(s.grid.Ends)
-	return e
+	return &Output{Version: s.Version, Recording: s.input, Grid: s.gridOf, Options: s.settings(), Ends: digest(s.grid.Ends), Labels: s.tally}
 }
 
 // make writes what is not there yet.

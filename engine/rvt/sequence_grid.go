@@ -50,7 +50,7 @@ func (s *sequence) fromLabels() error {
 		s.grid, err = NewGrid(kept, s.gridOptions())
 	}
 	if err != nil {
-		return fmt.Errorf("%s: %w", s.Labels, err)
+		return err
 	}
 	return s.readGridOf(s.Labels)
 }

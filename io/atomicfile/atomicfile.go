@@ -1,7 +1,8 @@
 // Package atomicfile makes files that appear under their name only when they are whole.
 //
 // A file is written under a temporary name beside its final one, synced, and renamed. What is left after a
-// crash has the temporary name, and the next run on the same name removes it.
+// crash has the temporary name, and the next run on the same name removes it. A name that is a symbolic link
+// stands for the file that it leads to.
 package atomicfile
 
 import (
@@ -39,8 +40,11 @@ func Create(name string, force bool) (*File, error) {
 // longer live left behind.
 func Check(name string, force bool) error {
 	if st, err := os.Stat(name); err == nil {
-		if st.IsDir() {
+		switch {
+		case st.IsDir():
 			return fmt.Errorf("%s is a folder", name)
+		case !st.Mode().IsRegular(): // renaming would put a file in place of a device or a pipe
+			return fmt.Errorf("%s is no file but a device or a pipe; write to a file", name)
 		}
 		if !force {
 			return fmt.Errorf("%s: %w", name, ErrExists)
@@ -48,7 +52,7 @@ func Check(name string, force bool) error {
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	dir, base := filepath.Split(name)
+	dir, base := filepath.Split(resolve(name))
 	if dir == "" {
 		dir = "."
 	}
@@ -67,9 +71,26 @@ func Check(name string, force bool) error {
 	return nil
 }
 
+// resolve follows symbolic links, which need not lead anywhere yet: the file that they name is replaced, not they.
+func resolve(name string) string {
+	const most = 40 // what systems allow
+	for range most {
+		to, err := os.Readlink(name)
+		if err != nil {
+			return name
+		}
+		if !filepath.IsAbs(to) {
+			dir, _ := filepath.Split(name)
+			to = dir + to // not cleaned: dir may hold links itself
+		}
+		name = to
+	}
+	return name
+}
+
 // TempName is the name under which this process writes the file called name.
 func TempName(name string) string {
-	dir, base := filepath.Split(name)
+	dir, base := filepath.Split(resolve(name))
 	return filepath.Join(dir, fmt.Sprintf(".%s.%d.partial", base, os.Getpid()))
 }
 
@@ -102,6 +123,7 @@ func (f *File) Commit() error {
 
 // Rename gives a complete, closed temporary file its final name and makes that durable.
 func Rename(temp, final string) error {
+	final = resolve(final)
 	if err := os.Rename(temp, final); err != nil {
 		_ = os.Remove(temp)
 		return fmt.Errorf("naming %s: %w", final, err)

@@ -1,6 +1,7 @@
 package format
 
 import (
+	"fmt"
 	"math"
 
 	"github.com/evq-project/evq/io/event"
@@ -24,7 +25,7 @@ func (s *shift) init(st *start, triggers func([]event.Trigger) error) {
 	s.by, s.known = st.get()
 }
 
-// apply shifts the times of the next events.
+// apply shifts the times of the next events, which are in order.
 func (s *shift) apply(t []int64, rep *event.Report) error {
 	if !s.known {
 		s.known, s.by = true, t[0]
@@ -38,6 +39,9 @@ func (s *shift) apply(t []int64, rep *event.Report) error {
 		if err := s.flush(); err != nil {
 			return err
 		}
+	}
+	if last := t[len(t)-1]; last > s.by && last-s.by < 0 {
+		return fmt.Errorf("times from %d to %d us lie further apart than 63 bits; leave out --zero", s.by, last)
 	}
 	for i, v := range t {
 		t[i] = v - s.by

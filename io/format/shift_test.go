@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/evq-project/evq/io/event"
@@ -34,6 +35,17 @@ func TestZero(t *testing.T) {
 		if plain.T()[i]-v != rep.Shift {
 			t.Errorf("event %d: %d is not %d less than %d", i, v, rep.Shift, plain.T()[i])
 		}
+	}
+}
+
+// Times that are further apart than int64 holds cannot be shifted.
+func TestZeroOverflow(t *testing.T) {
+	s := shift{start: &start{}}
+	if err := s.apply([]int64{math.MinInt64, -1}, &event.Report{}); err != nil {
+		t.Error(err)
+	}
+	if err := s.apply([]int64{-1, 0}, &event.Report{Events: 2}); err == nil || !strings.Contains(err.Error(), "--zero") {
+		t.Errorf("a difference of 2^63: %v", err)
 	}
 }
 

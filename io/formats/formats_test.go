@@ -105,7 +105,8 @@ func TestOpen(t *testing.T) {
 		{evt3, "evt33", 0, "did you mean evt3?"},
 		{evt3, "evt2", 0, "evt field says 3.0"},
 		{filepath.Join(dir, "absent.raw"), "", 0, "absent.raw"},
-		{dir, "", 0, "--format NAME"},
+		{dir, "", 0, "it is a folder"},
+		{dir, "evt3", 0, "it is a folder"},
 	} {
 		src, err := Open(t.Context(), c.path, c.name, format.Policy{})
 		if c.want != "" {

@@ -1,7 +1,6 @@
 package formats
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -14,6 +13,9 @@ import (
 
 // ErrEmpty reports a file of 0 bytes, whose format cannot be recognised.
 var ErrEmpty = errors.New("the file is empty; --format NAME makes an empty store of it")
+
+// ErrFolder reports a folder where a file was expected.
+var ErrFolder = errors.New("it is a folder; name a recording in it")
 
 // Open opens the recording at path. name forces a format, "" recognises it. The source keeps the file open: its concrete
 // type is an io.Closer, whose Close ends its use.
@@ -63,7 +65,7 @@ func (r reader) ReadAt(b []byte, at int64) (int, error) {
 	return n, err
 }
 
-// An openedFile is a recording's file or folder. A folder has no bytes of its own.
+// An openedFile is a recording's file.
 type openedFile struct {
 	format.File
 	io.Closer
@@ -75,10 +77,10 @@ func openFile(path string) (openedFile, error) {
 		return openedFile{}, err
 	}
 	if st.IsDir() {
-		return openedFile{format.File{ReaderAt: bytes.NewReader(nil), Path: path}, io.NopCloser(nil)}, nil
+		return openedFile{}, fmt.Errorf("%s: %w", path, ErrFolder)
 	}
 	if !st.Mode().IsRegular() {
-		return openedFile{}, fmt.Errorf("%s is neither a file nor a folder; copy it to a file first", path)
+		return openedFile{}, fmt.Errorf("%s is no file but a device or a pipe; copy it to a file first", path)
 	}
 	f, err := os.Open(path)
 	if err != nil {

@@ -55,6 +55,11 @@ func newDecoder(ctx context.Context, f *file, want event.Request, p format.Polic
 	if threads <= 0 {
 		threads = p.Threads
 	}
+	if err := checkChunks(f, cols, p.Memory); err != nil {
+		cancel()
+		_ = f.Close()
+		return nil, fmt.Errorf("hdf5: %s: %w", f.path, err)
+	}
 	threads = bounded(threads, f, cols, span, p.Memory)
 	pool := event.NewPool(int(min(span, bufferRows, max(f.rows, 1))))
 	workers := make([]*worker, threads)
@@ -115,6 +120,23 @@ func taskSpan(f *file, cols [numColumns]bool) int64 {
 		return taskRows
 	}
 	return (taskRows + largest - 1) / largest * largest
+}
+
+// checkChunks refuses chunks of which even one of each column is far more than memory allows: a small file may
+// declare them.
+func checkChunks(f *file, cols [numColumns]bool, memory int64) error {
+	const always = 64 << 20 // what real files have stays readable, however little memory is given
+	var one int64
+	for i, c := range f.columns {
+		if cols[i] {
+			one += c.chunk * int64(c.elem.size)
+		}
+	}
+	if one > max(always, 2*memory) {
+		return fmt.Errorf("one chunk of each column is %d MiB; raise --memory to %d MiB, or rewrite the file with smaller chunks (h5repack -l)",
+			one>>20, 2*one>>20+1)
+	}
+	return nil
 }
 
 // bounded lowers the number of goroutines so that their chunks fit in memory, and to the work there is.

@@ -96,7 +96,9 @@ func (f *file) openColumns() error {
 				f.name(colT), f.rows, f.name(i), c.rows)
 		}
 	}
-	f.offset, f.dsec = scalar(f.h.ID(), "t_offset", false)
+	if f.offset, f.dsec = scalar(f.h.ID(), "t_offset", false); !f.dsec && f.h.LinkExists("t_offset") {
+		return errors.New("/t_offset, which times are to be added to, is no whole number of 64 bits; correct it, or remove it to read t as it is")
+	}
 	f.size = f.geometry()
 	return nil
 }

@@ -63,7 +63,7 @@ static int evq_inspect(hid_t d, evq_info *i) {
 		i->nvalues[k] = n < EVQ_VALUES ? (int)n : EVQ_VALUES;
 	}
 	H5D_fill_value_t fv;
-	if (i->size <= 8 && H5Pfill_value_defined(pl, &fv) >= 0 && fv == H5D_FILL_VALUE_USER_DEFINED) H5Pget_fill_value(pl, t, i->fill);
+	if (i->size > 0 && i->size <= 8 && H5Pfill_value_defined(pl, &fv) >= 0 && fv == H5D_FILL_VALUE_USER_DEFINED) H5Pget_fill_value(pl, t, i->fill);
 	H5Pclose(pl); H5Tclose(t); H5Sclose(sp);
 	return 0;
 }
@@ -91,15 +91,23 @@ static int evq_chunk_size(hid_t d, long long at, hsize_t *n) {
 }
 static int evq_chunk(hid_t d, long long at, uint32_t *mask, void *to) { hsize_t o[H5S_MAX_RANK] = {(hsize_t)at}; return H5Dread_chunk(d, H5P_DEFAULT, o, mask, to); }
 
-// evq_scalar reads the only element of a number, dataset or attribute; 1: read, 0: there is none.
+// evq_scalar reads the only element of a whole number, dataset or attribute; 1: read, 0: there is none.
 static int evq_scalar(hid_t at, const char *name, int attribute, long long *v) {
 	if (attribute ? H5Aexists(at, name) <= 0 : H5Lexists(at, name, H5P_DEFAULT) <= 0) return 0;
 	hid_t o = attribute ? H5Aopen(at, name, H5P_DEFAULT) : H5Dopen2(at, name, H5P_DEFAULT);
 	if (o < 0) return 0;
 	hid_t sp = attribute ? H5Aget_space(o) : H5Dget_space(o), t = attribute ? H5Aget_type(o) : H5Dget_type(o);
 	H5T_class_t c = H5Tget_class(t);
-	int ok = H5Sget_simple_extent_npoints(sp) == 1 && (c == H5T_INTEGER || c == H5T_FLOAT);
-	if (ok) ok = (attribute ? H5Aread(o, H5T_NATIVE_LLONG, v) : H5Dread(o, H5T_NATIVE_LLONG, H5S_ALL, H5S_ALL, H5P_DEFAULT, v)) >= 0;
+	// The size is checked because the library makes room for what a damaged type declares.
+	int ok = H5Sget_simple_extent_npoints(sp) == 1 && (c == H5T_INTEGER || c == H5T_FLOAT) && H5Tget_size(t) <= 16;
+	double f = 0;
+	hid_t as = c == H5T_FLOAT ? H5T_NATIVE_DOUBLE : H5T_NATIVE_LLONG;
+	void *to = c == H5T_FLOAT ? (void *)&f : (void *)v;
+	if (ok) ok = (attribute ? H5Aread(o, as, to) : H5Dread(o, as, H5S_ALL, H5S_ALL, H5P_DEFAULT, to)) >= 0;
+	if (ok && c == H5T_FLOAT) {
+		ok = f >= -9007199254740992.0 && f <= 9007199254740992.0 && f == (double)(long long)f; // whole, and exact: no NaN
+		if (ok) *v = (long long)f;
+	}
 	H5Tclose(t); H5Sclose(sp);
 	if (attribute) H5Aclose(o); else H5Dclose(o);
 	return ok;
@@ -159,6 +167,7 @@ import "C"
 import (
 	"errors"
 	"fmt"
+	"runtime"
 	"strings"
 	"sync"
 	"syscall"
@@ -174,6 +183,9 @@ var library sync.Mutex
 func locked(fn func() error) error {
 	library.Lock()
 	defer library.Unlock()
+	// A library built for threads keeps its errors, and whether it prints them, for each thread of the system.
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
 	C.evq_quiet()
 	return fn()
 }

@@ -29,7 +29,7 @@ const recordSize = 8 + 2 + 2 + 1
 func newSpill(dir string) (*spill, error) {
 	f, err := os.CreateTemp(dir, "evq-sort-*")
 	if err != nil {
-		return nil, fmt.Errorf("sorting needs a temporary file; name a folder with --temp-dir: %w", err)
+		return nil, fmt.Errorf("sorting needs a temporary file; name a folder with TMPDIR: %w", err)
 	}
 	_ = os.Remove(f.Name()) // fails where open files keep their name; close removes it then
 	return &spill{f: f}, nil
@@ -67,7 +67,7 @@ func (s *spill) read(r *run, into *event.Buffer) error {
 }
 
 func (s *spill) failed(doing string, err error) error {
-	return fmt.Errorf("%s the temporary file %s of the sort (%d MB so far); name a folder with room with --temp-dir: %w",
+	return fmt.Errorf("%s the temporary file %s of the sort (%d MB so far); name a folder with room with TMPDIR: %w",
 		doing, s.f.Name(), s.end*recordSize>>20, err)
 }
 

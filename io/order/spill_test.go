@@ -80,7 +80,7 @@ func TestNoRoomToSpill(t *testing.T) {
 	s := &tape{events: jitter(7, 30_000, 2, 1<<40, 1), batch: 500}
 	o := Options{Policy: Sort, Memory: 1, TempDir: filepath.Join(t.TempDir(), "none")}
 	_, err := drain(t, s, o, &event.Report{})
-	if !errors.Is(err, os.ErrNotExist) || !strings.Contains(err.Error(), "--temp-dir") {
+	if !errors.Is(err, os.ErrNotExist) || !strings.Contains(err.Error(), "TMPDIR") {
 		t.Errorf("%v", err)
 	}
 }

@@ -10,6 +10,9 @@ import (
 // DefaultReadSize is how many bytes a Payload reads at a time.
 const DefaultReadSize = 1 << 20
 
+// ErrShrunk reports a file that has become shorter since it was opened.
+var ErrShrunk = errors.New("the file ends here, but was longer when it was opened; do not change it while it is read")
+
 // A Payload streams the words after a header through one buffer.
 type Payload struct {
 	r        io.ReaderAt
@@ -43,7 +46,7 @@ func (p *Payload) Next(ctx context.Context) (b []byte, offset int64, err error) 
 	b = p.buf[:min(int64(len(p.buf)), p.end-p.pos)]
 	if n, err := p.r.ReadAt(b, p.pos); n < len(b) {
 		if errors.Is(err, io.EOF) {
-			err = io.ErrUnexpectedEOF // the file was longer when it was opened
+			err = ErrShrunk
 		}
 		return nil, p.pos, fmt.Errorf("reading at byte %d: %w", p.pos+int64(n), err)
 	}

@@ -34,8 +34,8 @@ func TestPayloadYieldsWholeWords(t *testing.T) {
 
 func TestPayloadFails(t *testing.T) {
 	p := NewPayload(bytes.NewReader([]byte("abcd")), 0, 8, 2, 0) // the file became shorter
-	if _, _, err := p.Next(t.Context()); !errors.Is(err, io.ErrUnexpectedEOF) {
-		t.Errorf("a shorter file: error %v, want %v", err, io.ErrUnexpectedEOF)
+	if _, _, err := p.Next(t.Context()); !errors.Is(err, ErrShrunk) {
+		t.Errorf("a shorter file: error %v, want %v", err, ErrShrunk)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
