@@ -14,19 +14,21 @@ import (
 )
 
 func (a *app) benchCommand() *cobra.Command {
+	verbs := []*cobra.Command{a.generateCommand(), a.decodeCommand(), a.kernelCommand(), a.benchRVTCommand(), a.benchDatasetCommand(), a.benchBodyCommand()}
 	cmd := &cobra.Command{
 		Use:   "bench",
 		Short: "Make inputs for measurements, and measure",
 		Example: `  evq bench generate -o drive.raw --events 2M --seconds 2 --size 1280x720 --seed 1
-  evq bench decode drive.raw`,
+  evq bench decode drive.raw
+  evq bench rvt --size small`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return cmd.Help()
 			}
-			return unknown("part of bench", args[0], []string{"generate", "decode", "kernel"})
+			return unknown("part of bench", args[0], verbNames(verbs))
 		},
 	}
-	cmd.AddCommand(a.generateCommand(), a.decodeCommand(), a.kernelCommand())
+	cmd.AddCommand(verbs...)
 	return cmd
 }
 

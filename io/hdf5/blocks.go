@@ -22,13 +22,12 @@ var elementKinds = map[tensor.DType]int{
 
 // A blockSink writes blocks of one layout, each as one chunk.
 type blockSink struct {
-	layout     tensor.Layout
-	target     *target
-	packer     *packer
-	n, extent  int64
-	start, end []int64
-	events     []int64
-	closed     bool
+	layout    tensor.Layout
+	target    *target
+	packer    *packer
+	n, extent int64
+	windows   windowTable
+	closed    bool
 }
 
 func (o output) open(l tensor.Layout) (tensor.Sink, error) {
@@ -44,7 +43,11 @@ func (o output) open(l tensor.Layout) (tensor.Sink, error) {
 	s.target, err = createTarget(o.path, o.force, func(h *hdf5.File) ([]int64, error) {
 		id, err := createDataset(h.ID(), "data", elementKinds[l.DType], append([]int{1}, l.Shape...),
 			p.filters(l.DType.Size(), l.Bytes()))
-		return []int64{id}, err
+		if err != nil {
+			return nil, err
+		}
+		more, err := s.windows.create(h)
+		return append([]int64{id}, more...), err
 	})
 	if err != nil {
 		return nil, err
@@ -74,9 +77,13 @@ func (s *blockSink) Write(ctx context.Context, b tensor.Block) error {
 			return err
 		}
 	}
+	if err := s.windows.add(b); err != nil {
+		b.Release()
+		s.packer.err = s.target.wrap(err)
+		return s.packer.err
+	}
 	row := s.n
 	s.n++
-	s.start, s.end, s.events = append(s.start, b.Start), append(s.end, b.End), append(s.events, b.Events)
 	return s.packer.add(ctx, 0, row, b.Data, b.Release)
 }
 
@@ -101,10 +108,7 @@ func (s *blockSink) Close() error {
 		s.target.abort()
 		return err
 	}
-	return s.target.finish(func(h *hdf5.File) error {
-		return errors.Join(writeInt64s(h.ID(), "window_start", s.start, false),
-			writeInt64s(h.ID(), "window_end", s.end, false), writeInt64s(h.ID(), "window_events", s.events, false))
-	})
+	return s.target.finish(func(*hdf5.File) error { return s.windows.flush() })
 }
 
 // Abort drops the file.

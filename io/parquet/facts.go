@@ -167,11 +167,12 @@ func parseFacts(kv metadata.KeyValueMetadata) (facts, error) {
 	return f, err
 }
 
-// parseSize reads a side of the sensor in pixels.
+// parseSize reads a side of the sensor in pixels, which are addressed by 16 bits.
 func parseSize(s string, n *int) error {
-	v, err := strconv.ParseUint(s, 10, 16)
-	if err == nil {
-		*n = int(v)
+	v, err := strconv.Atoi(s)
+	if err != nil || v < 1 || v > 1<<16 {
+		return fmt.Errorf("%q is no number of pixels; convert the recording again", s)
 	}
-	return err
+	*n = v
+	return nil
 }

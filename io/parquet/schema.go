@@ -8,6 +8,7 @@ package parquet
 import (
 	"errors"
 	"fmt"
+	"runtime"
 
 	"github.com/apache/arrow-go/v18/parquet"
 	"github.com/apache/arrow-go/v18/parquet/compress"
@@ -102,6 +103,10 @@ func codecOptions(name string) ([]parquet.WriterProperty, error) {
 // broken file must end in an error, in whichever goroutine reads it.
 func guard(err *error) {
 	if r := recover(); r != nil {
+		if _, ok := r.(runtime.Error); ok { // an index or a length of the file led astray: no more is to be said
+			*err = ErrDamaged
+			return
+		}
 		*err = fmt.Errorf("%w (%v)", ErrDamaged, r)
 	}
 }

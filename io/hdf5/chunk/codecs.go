@@ -3,6 +3,7 @@ package chunk
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"io"
 
 	"github.com/klauspost/compress/s2"
@@ -88,6 +89,9 @@ func (c *codecs) inflateZlib(dst, src []byte) error {
 		return damaged("%v", err)
 	}
 	if n, err := io.ReadFull(c.zlib, dst); err != nil {
+		if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
+			return filled(n, dst)
+		}
 		return damaged("%d bytes instead of %d: %v", n, len(dst), err)
 	}
 	var more [1]byte // the end of the stream carries a checksum
