@@ -65,8 +65,9 @@ func (a *app) rootCommand() *cobra.Command {
 		Short:   "Convert, inspect and query event-camera recordings",
 		Long: `evq converts, inspects and queries event-camera recordings.
 
-A recording is recognised by its content and decoded on the fly, so nothing has to be converted first; what is
-read often is faster as the sorted Parquet store that "evq convert" writes.
+A recording is recognised by its content and decoded on the fly, so nothing has to be converted first.
+The sorted Parquet store that "evq convert" writes is for what is read often or in parts: it is in order once and for
+all, a range of times is read without the rest, and DuckDB, Polars and pyarrow open it.
 
 Exit codes: 0 done; 1 failed; 2 wrong use; 3 done, with losses that are printed; 130 interrupted.
 

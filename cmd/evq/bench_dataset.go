@@ -58,7 +58,7 @@ func (b *datasetBench) run(ctx context.Context) error {
 	if err := b.check(); err != nil {
 		return err
 	}
-	name, err := b.scene.chosen()
+	name, words, err := b.scene.chosen()
 	if err != nil {
 		return err
 	}
@@ -73,7 +73,7 @@ func (b *datasetBench) run(ctx context.Context) error {
 	}
 	defer func() { _ = os.RemoveAll(work) }()
 	c := &contest{app: b.app, work: work, timeout: b.timeout, repeats: b.repeats}
-	title := fmt.Sprintf("%s (%s)", counted(int64(b.sequences), "generated sequence"), name)
+	title := fmt.Sprintf("%s of %s each", counted(int64(b.sequences), "generated sequence"), words)
 	c.results = newBenchResults("dataset", title, b.repeats, b.scene.events*int64(b.sequences), windows)
 	if err := b.enter(c, in); err != nil {
 		return err
@@ -145,7 +145,7 @@ func (b *datasetBench) compare(ctx context.Context, c *contest) error {
 		tree, err := c.once(ctx, p)
 		switch {
 		case err != nil && (p.own || ctx.Err() != nil):
-			return err
+			return fmt.Errorf("%s: %w", p.name, err)
 		case err != nil:
 			row.Error = err.Error()
 			b.app.say(p.name + ": FAILED: " + row.Error)

@@ -47,16 +47,21 @@ func (m *measuring) check() error {
 	return os.MkdirAll(m.out, 0o777)
 }
 
-// publish prints the table, and writes results and charts.
+// publish prints and writes the results.
 func (m *measuring) publish(r *benchResults) error {
 	path, err := r.write(m.out)
 	if err != nil {
 		return err
 	}
-	return m.draw(r, path)
+	if err := m.draw(r); err != nil {
+		return err
+	}
+	m.app.say("wrote " + path)
+	return nil
 }
 
-func (m *measuring) draw(r *benchResults, path string) error {
+// draw writes the table and the charts.
+func (m *measuring) draw(r *benchResults) error {
 	charts, err := r.draw(m.out)
 	if err != nil {
 		return err
@@ -64,7 +69,7 @@ func (m *measuring) draw(r *benchResults, path string) error {
 	if _, err := fmt.Fprint(m.app.out, r.markdown()); err != nil {
 		return err
 	}
-	for _, c := range append([]string{path}, charts...) {
+	for _, c := range charts {
 		m.app.say("wrote " + c)
 	}
 	return nil
@@ -79,7 +84,7 @@ func (m *measuring) again() error {
 	if err := os.MkdirAll(m.out, 0o777); err != nil {
 		return err
 	}
-	return m.draw(r, m.replot)
+	return m.draw(r)
 }
 
 // A rvtBench is the flags of bench rvt.
@@ -208,7 +213,7 @@ func (b *rvtBench) compare(ctx context.Context, c *contest) error {
 		frames, err := c.once(ctx, p)
 		if err != nil {
 			if p.own || ctx.Err() != nil {
-				return err
+				return fmt.Errorf("%s: %w", p.name, err)
 			}
 			row.Error = err.Error()
 			b.app.say(p.name + ": FAILED: " + row.Error)

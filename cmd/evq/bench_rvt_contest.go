@@ -72,7 +72,7 @@ func (c *contest) out(p program) string { return filepath.Join(c.work, "once_"+p
 // once runs a program and returns where its frames lie.
 func (c *contest) once(ctx context.Context, p program) (string, error) {
 	if _, err := c.start(ctx, p, c.out(p)); err != nil {
-		return "", fmt.Errorf("%s: %w", p.name, err)
+		return "", err
 	}
 	return p.frames(c.out(p))
 }

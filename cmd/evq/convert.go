@@ -254,7 +254,7 @@ func (a *app) write(ctx context.Context, src event.Source, t task, w writing, m 
 
 // named puts the recording's name before an error that lacks it.
 func named(path string, err error) error {
-	if err == nil || errors.Is(err, errLosses) || strings.Contains(err.Error(), path) {
+	if err == nil || errors.Is(err, errLosses) || strings.Contains(err.Error(), filepath.Base(path)) {
 		return err
 	}
 	return fmt.Errorf("%s: %w", path, err)

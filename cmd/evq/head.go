@@ -71,15 +71,19 @@ func (h *headQuery) run(ctx context.Context, path string) error {
 		from = h.fromAt.on(first)
 	}
 	out := bufio.NewWriter(a.out)
+	var stats engine.Stats
 	if h.triggers {
 		err = h.printTriggers(ctx, rec, from, out)
 	} else {
-		err = h.printEvents(ctx, rec, from, out, opts)
+		err = h.printEvents(ctx, rec, from, out, append(opts, engine.Collected(&stats)))
 	}
 	if err != nil {
 		return named(path, err)
 	}
-	return out.Flush()
+	if err := out.Flush(); err != nil {
+		return err
+	}
+	return a.reported(path, stats.Report, 0)
 }
 
 func (h *headQuery) printEvents(ctx context.Context, rec *engine.Recording, from int64, out *bufio.Writer, opts []engine.Option) error {

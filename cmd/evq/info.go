@@ -122,10 +122,17 @@ func (q *infoQuery) run(ctx context.Context, path string) error {
 		}
 		m.stop()
 	}
+	printed := f.print
 	if q.json {
-		return printJSON(a.out, f)
+		printed = func(w io.Writer) error { return printJSON(w, f) }
 	}
-	return f.print(a.out)
+	if err := printed(a.out); err != nil {
+		return err
+	}
+	if f.Report != nil && f.Report.Lost() {
+		return errLosses // the print names them
+	}
+	return nil
 }
 
 // read gathers what the recording says without being decoded.

@@ -11,6 +11,7 @@ import (
 	"github.com/evq-project/evq/accel"
 	"github.com/evq-project/evq/accel/devices"
 	"github.com/evq-project/evq/engine"
+	"github.com/evq-project/evq/io/event"
 	"github.com/evq-project/evq/io/formats"
 	"github.com/evq-project/evq/plan/optimize"
 	"github.com/evq-project/evq/udf"
@@ -148,8 +149,27 @@ func (q *query) open(ctx context.Context, path string, m *meter) (err error) {
 	if q.rec, err = q.app.open(path, &q.reading, m); err != nil {
 		return err
 	}
+	q.app.warnOfStore(path, q.rec.Info(), policies)
 	q.options = append(q.app.options(m), engine.Device(q.device), engine.Rules(q.rules...))
 	return q.build(ctx, rep)
+}
+
+// warnOfStore says where a store was converted under another policy than a representation is defined with, and
+// that made a difference: it cannot be undone by reading.
+func (a *app) warnOfStore(path string, info event.Info, policies map[string]string) {
+	if info.Report == nil {
+		return
+	}
+	for _, p := range []struct {
+		policy, fact string
+		counter      event.Counter
+	}{{"on-unsorted", "evq.on_unsorted", event.Unsorted}, {"on-offsensor", "evq.on_offsensor", event.OffSensor}} {
+		want, made, n := policies[p.policy], info.Field(p.fact), info.Report.N(p.counter)
+		if want != "" && made != "" && made != want && n > 0 {
+			a.warn(fmt.Sprintf("%s: the store was converted with --%s %s, which changed %s; the representation is defined with %s: convert again with --%s %s",
+				path, p.policy, made, counted(n, "event"), want, p.policy, want))
+		}
+	}
 }
 
 // build makes the lazy query: filters, windows, representation.

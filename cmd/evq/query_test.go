@@ -170,8 +170,11 @@ func TestNoSize(t *testing.T) {
 	r := must(t, 1, "tensor", in, "--repr", "stacked_histogram", "-o", out)
 	has(t, r.errOut, "x=65535", "y=3", "--size")
 	has(t, must(t, 0, "info", in).out, "unknown; --size WxH")
-	r = must(t, 3, "tensor", in, "--repr", "stacked_histogram", "-o", out, "--size", "4x4", "--on-offsensor", "keep")
-	has(t, r.errOut, "lost 1 off the sensor")
+	r = must(t, 3, "tensor", in, "--repr", "stacked_histogram", "-o", out, "--size", "4x4")
+	has(t, r.errOut, "lost 1")
+	// What was asked to be kept is no loss.
+	r = must(t, 0, "tensor", in, "--repr", "stacked_histogram", "-o", out, "--size", "4x4", "--on-offsensor", "keep", "--force")
+	has(t, r.errOut, "1 event lay off the sensor")
 }
 
 // The policies a representation is defined with replace the defaults, never what was given.
@@ -263,4 +266,29 @@ func TestHead(t *testing.T) {
 			t.Errorf("%s prints %s", c.args, got)
 		}
 	}
+}
+
+// A store that was converted under other policies than a representation is defined with is named, where that
+// made a difference.
+func TestStoreOfOtherPolicies(t *testing.T) {
+	raw := write(t, "a.parquet", event.Geometry{Width: 8, Height: 6}, nil, one(1, 9, 3, 1))
+	store := filepath.Join(t.TempDir(), "s.parquet")
+	must(t, 3, "convert", raw, "-o", store, "--size", "8x6", "--on-offsensor", "drop")
+	r := must(t, 0, "tensor", store, "--repr", "rvt", "-o", filepath.Join(t.TempDir(), "o.npy"))
+	has(t, r.errOut, "converted with --on-offsensor drop, which changed 1 event", "convert again with --on-offsensor keep")
+}
+
+// What was lost on the way to standard output ends with 3 as well.
+func TestHeadAndInfoLosses(t *testing.T) {
+	raw := write(t, "a.raw", event.Geometry{Width: 8, Height: 6}, nil, one(1, 2, 3, 1))
+	b, err := os.ReadFile(raw)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(raw, append(b, 0), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	has(t, must(t, 3, "head", raw).errOut, "lost 1 trailing_bytes")
+	has(t, must(t, 3, "info", raw).out, "trailing_bytes")
+	must(t, 2, "tensor", raw, "--repr", "rvt", "-o", "-")
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/evq-project/evq/engine"
+	"github.com/evq-project/evq/io/format"
 	"github.com/evq-project/evq/io/hdf5"
 	"github.com/evq-project/evq/io/npy"
 	"github.com/evq-project/evq/io/sheet"
@@ -76,8 +77,11 @@ func (o *blockOutput) flags(cmd *cobra.Command) {
 
 // output makes the output that the flags name.
 func (o *blockOutput) output() (tensor.Output, error) {
-	if o.out == "" {
+	switch o.out {
+	case "":
 		return nil, usage("tensor needs -o OUT, such as -o rep.h5")
+	case "-":
+		return nil, usage("-o -: blocks go to a file, not to standard output; give its name")
 	}
 	to := o.to
 	if to == "" {
@@ -173,6 +177,10 @@ func (a *app) tensor(ctx context.Context, path string, q *query, o *blockOutput)
 		"events", stats.Events, "offsensor", stats.OffSensor, "seconds", m.elapsed().Seconds())
 	if text := q.reach(seen); text != "" {
 		a.warn(path + ": the grid reaches beyond the recording: " + text)
+	}
+	if stats.OffSensor > 0 && q.reading.onOffSensor == format.Keep {
+		a.warn(fmt.Sprintf("%s: note: %s lay off the sensor; they were kept for their windows' times, and have no pixel", path, counted(stats.OffSensor, "event")))
+		stats.OffSensor = 0 // as was asked for
 	}
 	return a.reported(path, stats.Report, stats.OffSensor)
 }

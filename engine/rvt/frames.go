@@ -59,14 +59,14 @@ const (
 	NearRule
 )
 
-// A Refusal reports labels of which RVT's script makes no grid. The mode Even accepts them.
-type Refusal struct {
+// A RefusalError reports labels of which RVT's script makes no grid. The mode Even accepts them.
+type RefusalError struct {
 	Rule Rule
 	Seen string
 }
 
 // Error says what was seen, and what to do.
-func (r *Refusal) Error() string {
+func (r *RefusalError) Error() string {
 	return fmt.Sprintf("rvt: %s; use --grid 50ms, which takes labels of any rate", r.Seen)
 }
 
@@ -84,7 +84,7 @@ type Frames struct {
 // gen1; for gen4 it is 3 or 6 times the median time between labels at 30 or 60 Hz, and 100 ms in the mode Even.
 // Labels out of order are put in order.
 //
-// No label from Align on is ErrNoLabels; what RVT's script stops at is a *Refusal.
+// No label from Align on is ErrNoLabels; what RVT's script stops at is a *RefusalError.
 //
 // Source: uzh-rpg/RVT, scripts/genx/preprocess_dataset.py, labels_and_ev_repr_timestamps.
 func FindFrames(labels Labels, o GridOptions) (Frames, error) {
@@ -150,7 +150,7 @@ func (o GridOptions) base(times []int64) (int64, error) {
 	case o.Mode == Even:
 		return frameStep, nil
 	case len(times) < 2:
-		return 0, &Refusal{RateRule, fmt.Sprintf("gen4 labels come at 30 or 60 Hz, and these, all at %d us, have no rate", times[0])}
+		return 0, &RefusalError{RateRule, fmt.Sprintf("gen4 labels come at 30 or 60 Hz, and these, all at %d us, have no rate", times[0])}
 	}
 	between := make([]int64, len(times)-1)
 	for i := range between {
@@ -163,7 +163,7 @@ func (o GridOptions) base(times []int64) (int64, error) {
 	case 60:
 		return int64(6 * median), nil
 	default:
-		return 0, &Refusal{RateRule, fmt.Sprintf("gen4 labels come at 30 or 60 Hz, and these at %v Hz, with a median of %v us between them", hz, median)}
+		return 0, &RefusalError{RateRule, fmt.Sprintf("gen4 labels come at 30 or 60 Hz, and these at %v Hz, with a median of %v us between them", hz, median)}
 	}
 }
 
@@ -189,9 +189,9 @@ func (f *Frames) add(t, base, step int64, mode GridMode) error {
 	case mode == Even && k == 0: // so near to the frame that it has no window of its own
 		return nil
 	case k == 0:
-		return &Refusal{StepRule, fmt.Sprintf("labels at %d us follow the frame at %d us after %d us, which is no step of %d us", t, last, gap, base)}
+		return &RefusalError{StepRule, fmt.Sprintf("labels at %d us follow the frame at %d us after %d us, which is no step of %d us", t, last, gap, base)}
 	case gap <= nearest && mode == LikeRVT:
-		return &Refusal{NearRule, fmt.Sprintf("the frame at %d us follows the one at %d us after %d us, and RVT wants more than %d us", t, last, gap, nearest)}
+		return &RefusalError{NearRule, fmt.Sprintf("the frame at %d us follows the one at %d us after %d us, and RVT wants more than %d us", t, last, gap, nearest)}
 	}
 	windows := k * (frameStep / step)
 	if mode == Even {

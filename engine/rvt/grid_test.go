@@ -162,7 +162,7 @@ func TestGridRefusals(t *testing.T) {
 		{"near", nearLabels(), Gen4, NearRule, "98 ms"},
 	} {
 		_, err := NewGrid(c.l, GridOptions{Dataset: c.d})
-		var r *Refusal
+		var r *RefusalError
 		if !errors.As(err, &r) || r.Rule != c.rule || !strings.Contains(strings.ReplaceAll(err.Error(), "98000 us", "98 ms"), c.seen) || !strings.Contains(err.Error(), "--grid 50ms") {
 			t.Errorf("%s: %v", c.name, err)
 		}
@@ -229,7 +229,7 @@ func TestGridRandom(t *testing.T) {
 		}
 		o := GridOptions{Dataset: Dataset(rng.IntN(2)), Mode: GridMode(rng.IntN(2))}
 		g, err := NewGrid(at(times...), o)
-		var r *Refusal
+		var r *RefusalError
 		if errors.As(err, &r) && o.Mode == LikeRVT {
 			continue
 		}

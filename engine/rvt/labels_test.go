@@ -76,7 +76,7 @@ func TestGoldens(t *testing.T) {
 	for _, row := range rows {
 		t.Run(row.Name, func(t *testing.T) {
 			g, err := goldenGrid(t, dir, row, LikeRVT)
-			var refused *Refusal
+			var refused *RefusalError
 			switch {
 			case row.Outcome == "no labels left":
 				if !errors.Is(err, ErrNoLabels) {

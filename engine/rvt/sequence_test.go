@@ -76,7 +76,7 @@ func TestSequenceLabelGoldens(t *testing.T) {
 			o.Split = &split
 			r, err := Sequence(context.Background(), recordings[o.Dataset], o)
 			if row.Outcome != "" {
-				var refused *Refusal
+				var refused *RefusalError
 				if none := row.Outcome == "no labels left"; none && r.Skipped == "" || !none && !errors.As(err, &refused) {
 					t.Errorf("%+v, %v; RVT: %s", r, err, row.Outcome)
 				}

@@ -15,7 +15,7 @@ import (
 )
 
 // ErrExists reports that the final name is taken and overwriting was not asked for.
-var ErrExists = errors.New("output exists; use --force to overwrite it")
+var ErrExists = errors.New("output exists; use --force (in Go, Force) to overwrite it")
 
 // A File is a file on its way. Write to it, then Commit; Abort drops it and does nothing after Commit.
 type File struct {

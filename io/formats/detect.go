@@ -20,11 +20,11 @@ type Match struct {
 
 // An UnknownError says what each format saw in a recording that none recognised. It wraps format.ErrUnknown.
 type UnknownError struct {
-	Tried []Refusal
+	Tried []RefusalError
 }
 
-// A Refusal is why a format did not take a recording.
-type Refusal struct{ Format, Why string }
+// A RefusalError is why a format did not take a recording.
+type RefusalError struct{ Format, Why string }
 
 func (e *UnknownError) Error() string {
 	parts := make([]string, len(e.Tried))
@@ -54,7 +54,7 @@ func DetectFile(f format.File) (Match, error) {
 		if p.Confidence > best.Confidence {
 			best = Match{candidate.Name, p.Version, p.Confidence, p.Why, p.Properties}
 		}
-		unknown.Tried = append(unknown.Tried, Refusal{candidate.Name, p.Why})
+		unknown.Tried = append(unknown.Tried, RefusalError{candidate.Name, p.Why})
 	}
 	if best.Confidence > 0 {
 		return best, nil

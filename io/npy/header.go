@@ -13,6 +13,8 @@ import (
 
 const magic = "\x93NUMPY"
 
+var errCut = errors.New("the header is cut; the file is incomplete or no NumPy array")
+
 // align is to what NumPy aligns the data behind a header.
 const align = 64
 
@@ -75,7 +77,7 @@ func readHeader(r io.Reader) (arrayInfo, error) {
 	case 1:
 	case 2, 3:
 		if _, err := io.ReadFull(r, start[10:]); err != nil {
-			return arrayInfo{}, fmt.Errorf("the header is cut: %w", err)
+			return arrayInfo{}, errCut
 		}
 		info.offset, length = 12, int64(binary.LittleEndian.Uint32(start[8:]))
 	default:
@@ -86,7 +88,7 @@ func readHeader(r io.Reader) (arrayInfo, error) {
 	}
 	text := make([]byte, length)
 	if _, err := io.ReadFull(r, text); err != nil {
-		return arrayInfo{}, fmt.Errorf("the header is cut: %w", err)
+		return arrayInfo{}, errCut
 	}
 	info.offset += length
 	return info, info.parse(string(text))

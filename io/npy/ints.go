@@ -19,20 +19,29 @@ var ErrNotGrid = errors.New("not a grid of times")
 
 // ReadInts reads an array of any integer type and byte order with one axis, or none (one value).
 func ReadInts(path string) ([]int64, error) {
-	f, err := os.Open(path)
+	f, size, err := open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = f.Close() }()
-	st, err := f.Stat()
-	if err != nil {
-		return nil, err
-	}
-	v, err := readInts(bufio.NewReaderSize(f, 1<<16), st.Size())
+	v, err := readInts(bufio.NewReaderSize(f, 1<<16), size)
 	if err != nil {
 		return nil, fmt.Errorf("npy: %s: %w", path, err)
 	}
 	return v, nil
+}
+
+// open opens a regular file; others, such as pipes, have no size to check a header against.
+func open(path string) (f *os.File, size int64, err error) {
+	st, err := os.Stat(path)
+	if err != nil {
+		return nil, 0, err
+	}
+	if !st.Mode().IsRegular() {
+		return nil, 0, fmt.Errorf("npy: %s is not a regular file", path)
+	}
+	f, err = os.Open(path)
+	return f, st.Size(), err
 }
 
 // Grid reads a list of times, such as the ends of windows, which must hold at least one and never decrease.

@@ -113,3 +113,12 @@ func FuzzReadInts(f *testing.F) {
 		}
 	})
 }
+
+// TestNotARegularFile asks a folder and a device, which have no size to check a header against.
+func TestNotARegularFile(t *testing.T) {
+	for _, path := range []string{t.TempDir(), os.DevNull} {
+		if _, err := ReadInts(path); err == nil || !strings.Contains(err.Error(), "regular file") {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+}

@@ -5,7 +5,6 @@ import (
 	"bufio"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
 )
@@ -49,18 +48,14 @@ func members(z *zip.Reader) []string {
 
 // openZip calls read on the directory of an archive, with the size of the file.
 func openZip(archive string, read func(z *zip.Reader, size int64) error) error {
-	f, err := os.Open(archive)
+	f, size, err := open(archive)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = f.Close() }()
-	st, err := f.Stat()
-	if err != nil {
-		return err
-	}
-	z, err := zip.NewReader(f, st.Size())
+	z, err := zip.NewReader(f, size)
 	if err == nil {
-		err = read(z, st.Size())
+		err = read(z, size)
 	} else {
 		err = fmt.Errorf("%w; an archive made with numpy.savez is needed", err)
 	}

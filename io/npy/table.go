@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"strings"
 )
 
@@ -25,16 +24,12 @@ type Table struct {
 // ReadTable reads the structured array of a .npy file, of any order and width of fields and either byte order.
 // It holds the whole array in memory. An array without fields is ErrNotTable, one of objects ErrObjects.
 func ReadTable(path string) (*Table, error) {
-	f, err := os.Open(path)
+	f, size, err := open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = f.Close() }()
-	st, err := f.Stat()
-	if err != nil {
-		return nil, err
-	}
-	t, err := readTable(f, st.Size())
+	t, err := readTable(f, size)
 	if err != nil {
 		return nil, fmt.Errorf("npy: %s: %w", path, err)
 	}
