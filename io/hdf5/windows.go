@@ -51,14 +51,14 @@ func (w *windowTable) flush() error {
 		return nil
 	}
 	for i, id := range w.sets {
-		whole := append(w.columns[i], make([]byte, 8*windowRows-len(w.columns[i]))...)
-		w.columns[i] = whole[:0]
+		w.columns[i] = append(w.columns[i], make([]byte, 8*windowRows-len(w.columns[i]))...)
 		if err := extend(id, w.rows+n); err != nil {
 			return err
 		}
-		if err := writeChunk(id, w.rows, whole); err != nil {
+		if err := writeChunk(id, w.rows, w.columns[i]); err != nil {
 			return err
 		}
+		w.columns[i] = w.columns[i][:0]
 	}
 	w.rows += n
 	return nil
