@@ -134,7 +134,11 @@ func (b *datasetBench) script(in, out string) (argv, env []string, err error) {
 	argv = []string{b.peers.interpreter(), filepath.Join(genx, "preprocess_dataset.py"), in, to,
 		filepath.Join(conf, "representation", "stacked_hist.yaml"), filepath.Join(conf, "extraction", "const_duration.yaml"),
 		filepath.Join(conf, "filter_gen4.yaml"), "-ds", "gen4", "-np", strconv.Itoa(b.processes)}
-	return argv, []string{pythonQuiet, "PYTHONPATH=" + root}, nil
+	path := root
+	if more := os.Getenv("PYTHONPATH"); more != "" {
+		path += string(os.PathListSeparator) + more
+	}
+	return argv, []string{pythonQuiet, "PYTHONPATH=" + path}, nil
 }
 
 // compare runs everything once. Trees of evq's devices must be equal.

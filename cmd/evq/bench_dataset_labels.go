@@ -26,7 +26,7 @@ func scenicLabels(duration time.Duration) rvt.Labels {
 // labelFile is a NAME_bbox.npy, records in the order of the 1 Mpx data set's files.
 func labelFile(labels rvt.Labels) []byte {
 	var b bytes.Buffer
-	head := fmt.Sprintf("{'descr': [('t', '<u8'), ('x', '<f4'), ('y', '<f4'), ('w', '<f4'), ('h', '<f4'), ('class_id', '<u4'), "+
+	head := fmt.Sprintf("{'descr': [('t', '<i8'), ('x', '<f4'), ('y', '<f4'), ('w', '<f4'), ('h', '<f4'), ('class_id', '<u4'), "+
 		"('track_id', '<u4'), ('class_confidence', '<f4')], 'fortran_order': False, 'shape': (%d,), }", len(labels))
 	head += strings.Repeat(" ", 63-(10+len(head))%64) + "\n"
 	b.WriteString("\x93NUMPY\x01\x00")
@@ -34,11 +34,11 @@ func labelFile(labels rvt.Labels) []byte {
 	b.WriteString(head)
 	for _, l := range labels {
 		_ = binary.Write(&b, binary.LittleEndian, struct {
-			T               uint64
+			T               int64
 			X, Y, W, H      float32
 			Class, Track    uint32
 			ClassConfidence float32
-		}{uint64(l.T), l.X, l.Y, l.W, l.H, l.ClassID, l.TrackID, l.Confidence})
+		}{l.T, l.X, l.Y, l.W, l.H, l.ClassID, l.TrackID, l.Confidence})
 	}
 	return b.Bytes()
 }

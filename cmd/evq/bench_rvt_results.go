@@ -155,7 +155,11 @@ func (r *benchResults) markdown() string {
 		fmt.Fprintf(&b, "| %s | %s | %.2f | %.2f | %.2f | %.2f | %s | %s |\n", name, grouped(row.Windows), w.min, w.median, w.max,
 			row.cpu().median, strings.TrimSuffix(mebibytes(int64(row.memory().max)), " MiB"), row.Check)
 	}
-	b.WriteString("\nTimes are of the work without start-up; CPU is the median, memory the largest peak.\n")
+	times := "Times are of the work without start-up"
+	if r.Kind == "dataset" {
+		times = "Times are of whole processes"
+	}
+	b.WriteString("\n" + times + "; CPU is the median, memory the largest peak.\n")
 	if words := r.words(); len(words) > 0 {
 		b.WriteString("\n* " + strings.Join(words, "\n* ") + "\n")
 	}

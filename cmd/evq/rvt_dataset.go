@@ -76,7 +76,7 @@ func (a *app) rvtDataset(ctx context.Context, in string, jobs int, t *treeFlags)
 	if len(sum.Sequences) == 0 {
 		return rvtError(err)
 	}
-	r := newDatasetReport(sum, t.dryRun, m.elapsed())
+	r := newDatasetReport(sum, t.dryRun, t.keeps(), m.elapsed())
 	if e := a.printDataset(&r, t); err == nil {
 		err = e
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -47,8 +48,8 @@ func tallied(t *rvt.Tally) *tallyReport {
 	return &tallyReport{t.Read, t.Class, t.Empty, t.Size, t.Wide, t.Kept}
 }
 
-// take fills in what a run gave.
-func (s *sequenceReport) take(r rvt.Result, err error) {
+// take fills in what a run gave. Events off the sensor that were kept, as RVT keeps them, are no loss.
+func (s *sequenceReport) take(r rvt.Result, err error, keep bool) {
 	s.Frames, s.Shape, s.Windows, s.Empty, s.Events, s.OffSensor = r.Frames, r.Shape, r.Windows, r.Empty, r.Events, r.OffSensor
 	s.Labels, s.LabelTimes, s.Warnings, s.Reason = tallied(r.Labels), r.Moments, r.Warnings, r.Skipped
 	if err != nil {
@@ -57,7 +58,12 @@ func (s *sequenceReport) take(r rvt.Result, err error) {
 	if r.Report != nil {
 		s.Losses = r.Report.Losses()
 	}
-	if r.OffSensor > 0 {
+	switch {
+	case r.OffSensor == 0:
+	case keep:
+		s.Warnings = append(slices.Clone(s.Warnings),
+			fmt.Sprintf("%s lay off the sensor, counted for each window; they were kept for the windows' times, and have no pixel", counted(r.OffSensor, "event")))
+	default:
 		s.Losses = append(s.Losses, fmt.Sprintf("%d off the sensor when counting", r.OffSensor))
 	}
 }
@@ -126,7 +132,7 @@ type datasetReport struct {
 	dryRun    bool
 }
 
-func newDatasetReport(s rvt.Summary, dryRun bool, elapsed time.Duration) datasetReport {
+func newDatasetReport(s rvt.Summary, dryRun, keep bool, elapsed time.Duration) datasetReport {
 	d := datasetReport{Count: s.Count, Windows: s.Windows, Empty: s.Empty, Events: s.Events, OffSensor: s.OffSensor,
 		Seconds: elapsed.Seconds(), tally: s.Labels, dryRun: dryRun}
 	if s.Labels.Read > 0 {
@@ -137,7 +143,7 @@ func newDatasetReport(s rvt.Summary, dryRun bool, elapsed time.Duration) dataset
 		if o.Split != nil {
 			r.Name = o.Split.String() + "/" + o.Name
 		}
-		r.take(o.Result, o.Err)
+		r.take(o.Result, o.Err, keep)
 		d.Sequences = append(d.Sequences, r)
 	}
 	return d

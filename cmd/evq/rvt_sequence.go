@@ -67,7 +67,7 @@ func (a *app) rvtSequence(ctx context.Context, rec, labels string, t *treeFlags)
 		return named(rec, rvtError(err))
 	}
 	s := sequenceReport{Recording: rec, Output: o.Out, Status: statusOf(res), Planned: t.dryRun, Seconds: m.elapsed().Seconds()}
-	s.take(res, nil)
+	s.take(res, nil, t.keeps())
 	if t.asJSON {
 		if err := printJSON(a.out, s); err != nil {
 			return err
@@ -79,17 +79,20 @@ func (a *app) rvtSequence(ctx context.Context, rec, labels string, t *treeFlags)
 	} else if s.Status != rvt.Skipped {
 		a.say(s.line(), s.attrs()...)
 	}
-	return a.sequenceDone(s, res)
+	return a.sequenceDone(s, res, t)
 }
 
 // sequenceDone prints what went differently than expected.
-func (a *app) sequenceDone(s sequenceReport, res rvt.Result) error {
-	for _, w := range res.Warnings {
+func (a *app) sequenceDone(s sequenceReport, res rvt.Result, t *treeFlags) error {
+	for _, w := range s.Warnings {
 		a.warn(s.Recording + ": " + w)
 	}
 	if s.Status == rvt.Skipped {
 		a.always(s.Recording + ": nothing to make: " + s.Reason)
 		return errLosses
+	}
+	if t.keeps() {
+		res.OffSensor = 0
 	}
 	return a.reported(s.Recording, res.Report, res.OffSensor)
 }

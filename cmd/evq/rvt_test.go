@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/evq-project/evq/engine/rvt"
+	"github.com/evq-project/evq/io/event"
 	"github.com/evq-project/evq/io/event/eventtest"
 	"github.com/evq-project/evq/io/hdf5"
 	"github.com/evq-project/evq/io/npy"
@@ -144,6 +145,18 @@ func TestRVTLabelsRefused(t *testing.T) {
 	if _, err := os.Stat(out); err == nil {
 		t.Error("there is a folder")
 	}
+}
+
+// Events off the sensor mark a window's bins and are said; where they are dropped, they are lost.
+func TestRVTOffSensor(t *testing.T) {
+	needHDF5(t)
+	rec := write(t, "a.parquet", event.Geometry{Width: 304, Height: 240}, nil, grid(1000, 0, 50, 304, 240), one(49_999, 400, 3, 1))
+	must(t, exitUsage, "rvt", "sequence", rec, "--dataset", "gen1", "-o", t.TempDir())
+	args := []string{"rvt", "sequence", rec, "--dataset", "gen1", "--every", "50ms", "--json", "-o"}
+	r := must(t, 0, append(args, t.TempDir())...)
+	has(t, r.out, `"events_off_sensor": 1`, "have no pixel")
+	has(t, r.errOut, "1 event lay off the sensor")
+	has(t, must(t, exitLosses, append(args, t.TempDir(), "--on-offsensor", "drop")...).errOut, "lost 1 off the sensor")
 }
 
 // Windows of the last n events are the same by either verb.

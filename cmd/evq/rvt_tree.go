@@ -10,6 +10,7 @@ import (
 
 	"github.com/evq-project/evq/accel"
 	"github.com/evq-project/evq/engine/rvt"
+	"github.com/evq-project/evq/io/format"
 	"github.com/evq-project/evq/io/hdf5"
 	"github.com/evq-project/evq/udf"
 	"github.com/evq-project/evq/udf/builtins"
@@ -124,4 +125,9 @@ func (t *treeFlags) reprText(d rvt.Dataset) (string, error) {
 		return name, nil
 	}
 	return name + ":" + strings.Join(parts, ","), nil
+}
+
+// keeps reports whether events off the sensor are kept.
+func (t *treeFlags) keeps() bool {
+	return t.reading.onOffSensor == "" || t.reading.onOffSensor == format.Keep
 }
