@@ -199,6 +199,14 @@ func checkPolarity(p []int8, first int) error {
 	return nil
 }
 
+// inFours views coordinates four to a word, in the machine's byte order; up to three at the end are left out.
+func inFours(v []uint16) []uint64 {
+	if len(v) < 4 {
+		return nil // a word would reach past the slice
+	}
+	return unsafe.Slice((*uint64)(unsafe.Pointer(unsafe.SliceData(v))), len(v)/4)
+}
+
 // outside reports whether a coordinate is size or more; size is at most 1<<15. It looks at four at a time:
 // adding 1<<15 - size to the lower 15 bits of each carries into its top bit where it is too large. Which of the
 // four is which does not matter, so neither does the machine's byte order.
@@ -206,7 +214,7 @@ func outside(v []uint16, size int) bool {
 	const low = 0x7fff7fff7fff7fff
 	room := uint64(1<<15-size) * 0x0001000100010001
 	var seen uint64
-	fours := unsafe.Slice((*uint64)(unsafe.Pointer(unsafe.SliceData(v))), len(v)/4)
+	fours := inFours(v)
 	for ; len(fours) >= 4; fours = fours[4:] {
 		a, b, c, d := fours[0], fours[1], fours[2], fours[3]
 		seen |= a | (a&low + room) | b | (b&low + room) | c | (c&low + room) | d | (d&low + room)

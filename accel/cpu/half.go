@@ -38,8 +38,7 @@ var littleEndian = lanes[1<<1] == 1
 func (k *kernel) half(x, y []uint16) (n int, inside bool) {
 	const low = 0x7fff7fff7fff7fff
 	roomX, roomY := uint64(1<<15-k.grid.Width)*everyLane, uint64(1<<15-k.grid.Height)*everyLane
-	x4 := unsafe.Slice((*uint64)(unsafe.Pointer(unsafe.SliceData(x))), len(x)/4)
-	y4 := unsafe.Slice((*uint64)(unsafe.Pointer(unsafe.SliceData(y))), len(x)/4)
+	x4, y4 := inFours(x), inFours(y)
 	to := unsafe.Pointer(&k.listed)
 	var seen, at uint64
 	for i, a := range x4 {

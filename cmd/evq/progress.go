@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"os"
 	"sync/atomic"
 	"time"
@@ -37,7 +38,7 @@ func (m *meter) readAt(offset int64) { m.bytes.Store(offset) }
 // show starts the bar if --progress asks for one: auto draws on a terminal only.
 func (m *meter) show(what string, info event.Info, path string) {
 	a := m.app
-	if a.progress == "off" || a.quiet || a.progress == "auto" && (a.env("TERM") == "dumb" || a.logFormat == "json") {
+	if a.progress == "off" || a.quiet || a.progress == "auto" && (a.env("TERM") == "dumb" || a.logFormat == "json" || !terminal(a.errOut)) {
 		return
 	}
 	if m.counted = info.Events >= 0; m.counted {
@@ -56,6 +57,16 @@ func (m *meter) show(what string, info event.Info, path string) {
 	a.screen.share(m.bars)
 	m.quit, m.stopped = make(chan struct{}), make(chan struct{})
 	go m.draw()
+}
+
+// terminal reports whether w is one. Elsewhere no bar is drawn, and lines that were to appear above it would not.
+func terminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	if !ok {
+		return false
+	}
+	st, err := f.Stat()
+	return err == nil && st.Mode()&os.ModeCharDevice != 0
 }
 
 // draw moves the bar until stop.

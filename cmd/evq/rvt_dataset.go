@@ -60,6 +60,10 @@ func (a *app) rvtDataset(ctx context.Context, in string, jobs int, t *treeFlags)
 		m.bytes.Store(p.Bytes)
 		m.events.Store(p.Events)
 	}
+	d.Done = func(o rvt.Outcome) {
+		s := newSequenceReport(o, t.dryRun, t.keeps())
+		a.sequenceEnded(&s, t)
+	}
 	found, err := rvt.Find(in, t.out, o.Dataset, t.ends == "" && !t.given("every"), d.Splits...)
 	if err != nil {
 		return err
@@ -86,31 +90,37 @@ func (a *app) rvtDataset(ctx context.Context, in string, jobs int, t *treeFlags)
 	return r.end()
 }
 
-// printDataset prints a line for each sequence, the sums, and what failed.
+// sequenceEnded prints what became of a sequence as soon as it is known. What a dry run finds is its result, which
+// comes at the end and in order.
+func (a *app) sequenceEnded(s *sequenceReport, t *treeFlags) {
+	switch {
+	case s.Status == rvt.Failed:
+		a.warn(s.line())
+	case !t.dryRun && !t.asJSON:
+		a.say(s.line(), s.attrs()...)
+	}
+	for _, w := range s.Warnings {
+		a.warn(s.Name + ": " + w)
+	}
+	if len(s.Losses) > 0 {
+		a.always(s.Name + ": lost " + strings.Join(s.Losses, ", "))
+	}
+}
+
+// printDataset prints the sums, and what failed.
 func (a *app) printDataset(r *datasetReport, t *treeFlags) error {
 	if t.asJSON {
 		if err := printJSON(a.out, r); err != nil {
 			return err
 		}
 	}
-	var text strings.Builder
-	for _, s := range r.Sequences {
-		if s.Status == rvt.Failed {
-			continue // the table of failures has it
-		}
-		for _, w := range s.Warnings {
-			a.warn(s.Name + ": " + w)
-		}
-		if len(s.Losses) > 0 {
-			a.always(s.Name + ": lost " + strings.Join(s.Losses, ", "))
-		}
-		if t.dryRun {
-			text.WriteString(s.line() + "\n")
-		} else if !t.asJSON {
-			a.say(s.line(), s.attrs()...)
-		}
-	}
 	if t.dryRun && !t.asJSON {
+		var text strings.Builder
+		for _, s := range r.Sequences {
+			if s.Status != rvt.Failed { // the table of failures has it
+				text.WriteString(s.line() + "\n")
+			}
+		}
 		if _, err := fmt.Fprint(a.out, text.String()); err != nil {
 			return err
 		}

@@ -48,6 +48,16 @@ func tallied(t *rvt.Tally) *tallyReport {
 	return &tallyReport{t.Read, t.Class, t.Empty, t.Size, t.Wide, t.Kept}
 }
 
+// newSequenceReport names a sequence of a data set after its split.
+func newSequenceReport(o rvt.Outcome, dryRun, keep bool) sequenceReport {
+	s := sequenceReport{Name: o.Name, Recording: o.Recording, Output: o.Out, Status: o.Status, Planned: dryRun}
+	if o.Split != nil {
+		s.Name = o.Split.String() + "/" + o.Name
+	}
+	s.take(o.Result, o.Err, keep)
+	return s
+}
+
 // take fills in what a run gave. Events off the sensor that were kept, as RVT keeps them, are no loss.
 func (s *sequenceReport) take(r rvt.Result, err error, keep bool) {
 	s.Frames, s.Shape, s.Windows, s.Empty, s.Events, s.OffSensor = r.Frames, r.Shape, r.Windows, r.Empty, r.Events, r.OffSensor
@@ -139,12 +149,7 @@ func newDatasetReport(s rvt.Summary, dryRun, keep bool, elapsed time.Duration) d
 		d.Labels = tallied(&s.Labels)
 	}
 	for _, o := range s.Sequences {
-		r := sequenceReport{Name: o.Name, Recording: o.Recording, Output: o.Out, Status: o.Status, Planned: dryRun}
-		if o.Split != nil {
-			r.Name = o.Split.String() + "/" + o.Name
-		}
-		r.take(o.Result, o.Err, keep)
-		d.Sequences = append(d.Sequences, r)
+		d.Sequences = append(d.Sequences, newSequenceReport(o, dryRun, keep))
 	}
 	return d
 }

@@ -200,7 +200,7 @@ func TestRVTDataset(t *testing.T) {
 	}
 	r := must(t, exitLosses, append(args, "--jobs", "2", "--progress", "on")...)
 	has(t, r.errOut, "train/good: 13 windows of 20x240x304", "val/good: 13 windows", "val/empty: skipped: no label left",
-		"failed: 1 sequence\n  val/bad  ", "4 sequences: 2 made, 1 skipped, 1 failed; 26 windows, 0 empty, 40,000 events; 9 labels: 9 kept", "of 4 sequences")
+		"evq: val/bad: failed: ", "failed: 1 sequence\n  val/bad  ", "4 sequences: 2 made, 1 skipped, 1 failed; 26 windows, 0 empty, 40,000 events; 9 labels: 9 kept", "of 4 sequences")
 	must(t, 0, "rvt", "check", filepath.Join(out, "train", "good"), filepath.Join(out, "val", "good"))
 
 	var d datasetReport

@@ -63,9 +63,10 @@ func (d *Difference) note(file, where, a, b string) {
 }
 
 // Check compares two trees, of sequences or whole data sets, or two files: frames element by element, times, maps
-// and labels value by value, and shapes and types. It reads a frame at a time on several goroutines and counts
-// every element that differs. Manifests and hidden files are left out, so that a tree of RVT's own compares with
-// one of evq's. The error is that something could not be read.
+// and labels value by value, and shapes and types; in times, maps and labels the width and sign of integers do not
+// count. It reads a frame at a time on several goroutines and counts every element that differs. Manifests and
+// hidden files are left out, so that a tree of RVT's own compares with one of evq's. The error is that something
+// could not be read.
 func Check(ctx context.Context, a, b string) (Difference, error) {
 	var d Difference
 	filesA, dirA, err := treeFiles(a)

@@ -90,8 +90,9 @@ type memberReader struct {
 func (m memberReader) Close() error { return m.archive.Close() }
 
 var (
-	typeField  = regexp.MustCompile(`['"]descr['"]\s*:\s*(\[.*?\]|['"][^'"]*['"])`)
-	shapeField = regexp.MustCompile(`['"]shape['"]\s*:\s*(\([^)]*\))`)
+	typeField   = regexp.MustCompile(`['"]descr['"]\s*:\s*(\[.*?\]|['"][^'"]*['"])`)
+	recordField = regexp.MustCompile(`\(['"]([^'"]*)['"],['"]([^'"]*)['"]\)`) // a name and a type
+	shapeField  = regexp.MustCompile(`['"]shape['"]\s*:\s*(\([^)]*\))`)
 )
 
 // header returns the type and the shape of an array as its header writes them, without spaces.
@@ -132,14 +133,14 @@ func (d *Difference) array(file, name string, a, b stored) error {
 	}
 	of := func(what string) string { return strings.TrimSpace(name + " " + what) }
 	switch {
-	case typeA != typeB:
+	case !alike(typeA, typeB):
 		d.note(file, of("type"), typeA, typeB)
 		return nil
 	case shapeA != shapeB:
 		d.note(file, of("shape"), shapeA, shapeB)
 		return nil
 	case strings.HasPrefix(typeA, "["):
-		return d.tables(file, name, a, b)
+		return d.tables(file, name, a, b, typeA, typeB)
 	}
 	x, errA := a.ints()
 	y, errB := b.ints()
@@ -155,8 +156,43 @@ func (d *Difference) array(file, name string, a, b stored) error {
 	return nil
 }
 
-// tables compares records field by field; the first record that differs is named.
-func (d *Difference) tables(file, name string, a, b stored) error {
+// alike reports whether arrays of two types, as headers write them, have values to compare: one type, or integers
+// of whatever width and sign; of records, the same fields of such types.
+func alike(a, b string) bool {
+	if a == b || kind(a) == kind(b) {
+		return true
+	}
+	x, y := fieldKinds(a), fieldKinds(b)
+	return len(x) > 0 && slices.Equal(x, y)
+}
+
+// fieldKinds are the names and kinds of a record's fields without those that pad it; none where the type is not a
+// record, or has fields of several elements.
+func fieldKinds(dtype string) (out [][2]string) {
+	fields := recordField.FindAllStringSubmatch(dtype, -1)
+	if len(fields) != strings.Count(dtype, "(") {
+		return nil
+	}
+	for _, f := range fields {
+		if f[1] != "" {
+			out = append(out, [2]string{f[1], kind(f[2])})
+		}
+	}
+	return out
+}
+
+// kind is a type without its byte order, and i for integers of any width and sign.
+func kind(dtype string) string {
+	dtype = strings.TrimLeft(strings.Trim(dtype, `'"`), "<>|=")
+	if strings.HasPrefix(dtype, "i") || strings.HasPrefix(dtype, "u") {
+		return "i"
+	}
+	return dtype
+}
+
+// tables compares records field by field; the first record that differs is named, and the types where values of
+// different types cannot be compared.
+func (d *Difference) tables(file, name string, a, b stored, typeA, typeB string) error {
 	x, errA := a.table()
 	y, errB := b.table()
 	if err := errors.Join(errA, errB); err != nil {
@@ -165,6 +201,10 @@ func (d *Difference) tables(file, name string, a, b stored) error {
 	row, where, inA, inB := x.Len(), "", "", ""
 	for _, field := range x.Names() {
 		i, textA, textB, err := firstOf(x, y, field, row)
+		if err != nil && typeA != typeB {
+			d.note(file, strings.TrimSpace(name+" type"), typeA, typeB)
+			return nil
+		}
 		if err != nil {
 			return fmt.Errorf("rvt: %w", err)
 		}

@@ -124,3 +124,46 @@ func TestCheckCounts(t *testing.T) {
 		t.Errorf("%v, %v", d, err)
 	}
 }
+
+// TestCheckIntegerTypes: integers of another width or sign are compared by value, fields by name; what has no
+// values to compare is told by its type.
+func TestCheckIntegerTypes(t *testing.T) {
+	archive := func(columns ...npy.Column) string {
+		path := filepath.Join(t.TempDir(), "labels.npz")
+		if err := npy.WriteArchive(path, []npy.Member{{Name: "labels", Array: must1(npy.NewTable(columns...))}}); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	x := npy.Column{Name: "x", Values: []float32{0.5, 1.5}}
+	a := archive(npy.Column{Name: "t", Values: []int64{5, 6}}, x)
+	for name, c := range map[string]struct{ b, want string }{
+		"unsigned":        {archive(npy.Column{Name: "t", Values: []uint64{5, 6}}, x), "equal"},
+		"narrow":          {archive(npy.Column{Name: "t", Values: []uint8{5, 6}}, x), "equal"},
+		"another value":   {archive(npy.Column{Name: "t", Values: []uint64{5, 7}}, x), "labels[1].t: 6 in a, 7 in b"},
+		"beyond an int64": {archive(npy.Column{Name: "t", Values: []uint64{5, 1 << 63}}, x), "labels type: [('t','<i8'),('x','<f4')] in a, [('t','<u8'),('x','<f4')] in b"},
+		"another name":    {archive(npy.Column{Name: "ts", Values: []int64{5, 6}}, x), "labels type: [('t','<i8'),('x','<f4')] in a, [('ts','<i8')"},
+		"a field less":    {archive(npy.Column{Name: "t", Values: []uint64{5, 6}}), "labels type: "},
+		"whole floats":    {archive(npy.Column{Name: "t", Values: []float64{5, 6}}, x), "labels type: "},
+		"a record less":   {archive(npy.Column{Name: "t", Values: []uint64{5}}, npy.Column{Name: "x", Values: []float32{0.5}}), "labels shape: (2,) in a, (1,) in b"},
+	} {
+		if d, err := Check(context.Background(), a, c.b); err != nil || !strings.Contains(d.String(), c.want) {
+			t.Errorf("%s: %v, %v; want %q", name, d, err, c.want)
+		}
+	}
+	// Lists of integers likewise: the header says i4, and each value has half its bytes.
+	wide, narrow := filepath.Join(t.TempDir(), "a.npy"), filepath.Join(t.TempDir(), "b.npy")
+	if err := npy.WriteInts(wide, []int64{7, 9}); err != nil {
+		t.Fatal(err)
+	}
+	b := must1(os.ReadFile(wide))
+	head := strings.Replace(string(b[:len(b)-16]), "<i8", "<u4", 1)
+	for last, want := range map[byte]string{9: "equal", 8: "[1]: 9 in a, 8 in b"} {
+		if err := os.WriteFile(narrow, append([]byte(head), 7, 0, 0, 0, last, 0, 0, 0), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if d, err := Check(context.Background(), wide, narrow); err != nil || d.String() != want {
+			t.Errorf("%v, %v; want %q", d, err, want)
+		}
+	}
+}

@@ -16,6 +16,7 @@ type DatasetOptions struct {
 	Splits   []Split        // none = all
 	DryRun   bool           // Plan instead of Sequence
 	Progress func(Progress) // called from one goroutine at a time
+	Done     func(Outcome)  // called as each sequence ends, before its Progress, likewise; not for those that are NotRun
 }
 
 // Progress says how far a data set is.
@@ -131,7 +132,7 @@ func (r *datasetRun) one(ctx context.Context, to *Outcome) {
 		if total > 0 {
 			now = int64(float64(size) * min(float64(done)/float64(total), 1))
 		}
-		r.report(0, done-events, max(now-bytes, 0))
+		r.report(done-events, max(now-bytes, 0))
 		events, bytes = done, max(now, bytes)
 	}
 	run := Sequence
@@ -147,9 +148,6 @@ func (r *datasetRun) one(ctx context.Context, to *Outcome) {
 		return
 	case to.Err != nil:
 		to.Status = Failed
-		if o.Logger != nil {
-			o.Logger.Error("sequence failed", "room", "engine", "sequence", to.Name, "error", to.Err)
-		}
 	case to.Result.Skipped != "":
 		to.Status = Skipped
 	case to.Result.Existing:
@@ -157,13 +155,28 @@ func (r *datasetRun) one(ctx context.Context, to *Outcome) {
 	default:
 		to.Status = Made
 	}
-	r.report(1, 0, size-bytes)
+	r.done(*to, size-bytes)
+}
+
+// done tells what became of a sequence, of which so many bytes were not reported.
+func (r *datasetRun) done(o Outcome, bytes int64) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.dataset.Done != nil {
+		r.dataset.Done(o)
+	}
+	r.add(1, 0, bytes)
 }
 
 // report adds to the progress and tells it.
-func (r *datasetRun) report(sequences int, events, bytes int64) {
+func (r *datasetRun) report(events, bytes int64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.add(0, events, bytes)
+}
+
+// add is report under the lock.
+func (r *datasetRun) add(sequences int, events, bytes int64) {
 	r.progress.Sequences += sequences
 	r.progress.Events += events
 	r.progress.Bytes += bytes

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -56,7 +58,13 @@ func TestSequences(t *testing.T) {
 	}
 
 	var last Progress
-	s, err := Sequences(context.Background(), in, out, o, DatasetOptions{Jobs: 2, Progress: func(p Progress) { last = p }})
+	var ended []Outcome
+	s, err := Sequences(context.Background(), in, out, o, DatasetOptions{Jobs: 2, Progress: func(p Progress) { last = p },
+		Done: func(o Outcome) {
+			if ended = append(ended, o); last.Sequences != len(ended)-1 {
+				t.Errorf("%s ended as number %d with a progress of %d", o.Name, len(ended), last.Sequences)
+			}
+		}})
 	if err != nil || s.Count[Made] != 6 || s.Count[Skipped] != 1 || s.Count[Failed] != 3 {
 		t.Fatalf("%v, %v", s.Count, err)
 	}
@@ -65,6 +73,11 @@ func TestSequences(t *testing.T) {
 	}
 	if last.Sequences != 10 || last.Total != 10 || last.Events < s.Events || last.Bytes != last.TotalBytes {
 		t.Errorf("progress %+v", last)
+	}
+	slices.SortFunc(ended, func(a, b Outcome) int { return strings.Compare(a.Out, b.Out) })
+	all := slices.SortedFunc(slices.Values(s.Sequences), func(a, b Outcome) int { return strings.Compare(a.Out, b.Out) })
+	if !reflect.DeepEqual(ended, all) {
+		t.Errorf("told of %v\n at the end %v", ended, all)
 	}
 	why := map[string]string{"seq7": "no label file: expected ", "seq8": "no recording: expected ", "seq5": "hdf5"}
 	for _, q := range s.Sequences {

@@ -124,7 +124,7 @@ func (e *Output) differs(before *Output) string {
 	slices.Sort(keys)
 	for _, k := range keys {
 		if was, is := before.Options[k], e.Options[k]; was != is {
-			return fmt.Sprintf("with %s=%s, now %s", k, orNone(was), orNone(is))
+			return fmt.Sprintf("with %s=%s, now %s", k, shown(was, is), shown(is, was))
 		}
 	}
 	if e.Grid != nil && before.Grid != nil && !e.Grid.same(*before.Grid) {
@@ -136,11 +136,15 @@ func (e *Output) differs(before *Output) string {
 	return ""
 }
 
-func orNone(s string) string {
-	if s == "" {
-		return "none"
+// shown is the value of an option beside another one. Settings leave out what is off.
+func shown(value, beside string) string {
+	switch {
+	case value != "":
+		return value
+	case beside == "true":
+		return "false"
 	}
-	return s
+	return "none"
 }
 
 // settings are the options that decide about an element, by name.

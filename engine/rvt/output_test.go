@@ -38,6 +38,19 @@ func TestSequenceIsFoundWhole(t *testing.T) {
 			t.Errorf("another %s: %v", what, err)
 		}
 	}
+	// A switch has a value on both sides, whichever of them is off.
+	off := o
+	off.Psee, off.Out = new(false), filepath.Join(t.TempDir(), "off")
+	must(t, rec, off)
+	off.Psee = new(true)
+	if _, err := Sequence(context.Background(), rec, off); !errors.Is(err, ErrDiffers) || !strings.Contains(err.Error(), "psee_filter=false, now true") {
+		t.Errorf("the filter on: %v", err)
+	}
+	o.Psee = new(false)
+	if _, err := Sequence(context.Background(), rec, o); err == nil || !strings.Contains(err.Error(), "psee_filter=true, now false") {
+		t.Errorf("the filter off: %v", err)
+	}
+	o.Psee = nil
 	p := o
 	p.Grid, p.Force = Even, true
 	if r := must(t, rec, p); r.Existing || r.Windows != 29 {

@@ -202,7 +202,7 @@ func (s *sequence) represent(ctx context.Context, out *output, e *Output) error 
 	e.Frames, e.CRC32C = File{Path: s.tree.frames, Size: st.Size()}, to.sums
 	e.Shape, e.DType = append([]int{len(to.sums)}, to.layout.Shape...), to.layout.DType.String()
 	e.Report, e.Empty, e.OffSensor = stats.Report, stats.Empty, stats.OffSensor
-	e.Warnings = seen.beyond(s.grid.Ends)
+	e.Warnings = seen.beyond(s.grid.Ends, s.Every > 0)
 	return nil
 }
 

@@ -137,9 +137,9 @@ func (s *watchedStream) Next(ctx context.Context) (event.Batch, error) {
 	return b, err
 }
 
-// beyond says which windows lie beyond the recording. A source that knows its extremes may have left out events
-// that no window wants.
-func (w *watched) beyond(ends []int64) []string {
+// beyond says which windows lie beyond the recording; where every is set, the last of them is meant to end after the
+// last event. A source that knows its extremes may have left out events that no window wants.
+func (w *watched) beyond(ends []int64, every bool) []string {
 	first, last := w.first, w.last
 	any, whole := w.any, w.whole
 	if info := w.Info(); info.Stats {
@@ -161,7 +161,7 @@ func (w *watched) beyond(ends []int64) []string {
 	if early > 0 {
 		out = append(out, fmt.Sprintf("%d of %d windows end before the first event, at %d us: their frames are empty.", early, len(ends), first))
 	}
-	if late > 0 {
+	if late > 0 && !every {
 		out = append(out, fmt.Sprintf("%d of %d windows end after the last event, at %d us: their frames are partly or wholly empty.", late, len(ends), last))
 	}
 	return out

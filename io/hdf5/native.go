@@ -22,11 +22,13 @@ typedef struct {
 	unsigned char fill[8];
 } evq_info;
 
+enum { EVQ_REASON = 8192 }; // the system's error comes after the path of the file
+
 static herr_t evq_keep(unsigned n, const H5E_error2_t *e, void *to) {
-	if (e->desc) strncpy((char *)to, e->desc, 255);
+	if (e->desc) strncpy((char *)to, e->desc, EVQ_REASON - 1);
 	return 1; // the innermost is enough
 }
-static void evq_reason(char *to) { to[0] = to[255] = 0; H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, evq_keep, to); H5Eclear2(H5E_DEFAULT); }
+static void evq_reason(char *to) { to[0] = to[EVQ_REASON - 1] = 0; H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, evq_keep, to); H5Eclear2(H5E_DEFAULT); }
 
 static void evq_type(hid_t t, evq_info *i) {
 	i->class = H5Tget_class(t);
@@ -193,7 +195,7 @@ func locked(fn func() error) error {
 // failed returns what HDF5 says went wrong last: the system's error where there was one. Call it inside the
 // library.
 func failed(what string) error {
-	var b [256]C.char
+	var b [C.EVQ_REASON]C.char
 	C.evq_reason(&b[0])
 	reason, _, _ := strings.Cut(C.GoString(&b[0]), "\n")
 	if reason == "" {
