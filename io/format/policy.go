@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/evq-project/evq/io/event"
 )
@@ -47,19 +48,27 @@ func ParseChoice(policy, word string, of []Choice) (Choice, error) {
 
 // A Policy says how a recording is decoded where its bytes leave a choice. The zero value is the default.
 type Policy struct {
-	OnUnsorted  Choice         // sort (default), clamp, drop, error
-	OnOffSensor Choice         // drop (default), error, keep
-	OnUnknown   Choice         // skip (default), error
-	Strict      bool           // every policy is error, and a cut tail too
-	Size        event.Geometry // wins over the file's own
-	Zero        bool           // subtract the first time; the shift is recorded
-	SwapXY      bool           // the file has x and y exchanged
-	Polarity    string         // auto (default), 01, pm1, nonzero
-	Memory      int64          // bytes that sorting may hold; 0 = DefaultMemory
-	TempDir     string         // where external sorting spills; "" = the system's
-	Threads     int            // goroutines that decode; 0 = one per CPU
-	ReadSize    int            // bytes read at a time, for tests; 0 = a good size
-	Logger      *slog.Logger   // nil = silent
+	OnUnsorted  Choice            // sort (default), clamp, drop, error
+	OnOffSensor Choice            // drop (default), error, keep
+	OnUnknown   Choice            // skip (default), error
+	Strict      bool              // every policy is error, and a cut tail too
+	Size        event.Geometry    // wins over the file's own
+	Zero        bool              // subtract the first time; the shift is recorded
+	SwapXY      bool              // the file has x and y exchanged
+	Polarity    string            // auto (default), 01, pm1, nonzero
+	TimeUnit    string            // of formats that do not fix it: auto (default), s, ms, us, ns
+	TimeStep    time.Duration     // from one event to the next, in formats without times; 0 = such a format is refused
+	Columns     []string          // the order of columns, such as t,x,y,p, in formats that do not say it; nil = as found
+	Layout      string            // of formats that have several and do not say which; "" = as found
+	Stream      int               // which of several event streams; -1 or 0 = the first (see StreamGiven)
+	StreamGiven bool              // Stream was chosen
+	DatasetMap  map[string]string // names of the datasets for t, x, y, p in HDF5 and archives; nil = as found
+	Salvage     bool              // skip damage before the tail, name each bad range and go on
+	Memory      int64             // bytes that sorting may hold; 0 = DefaultMemory
+	TempDir     string            // where external sorting spills; "" = the system's
+	Threads     int               // goroutines that decode; 0 = one per CPU
+	ReadSize    int               // bytes read at a time, for tests; 0 = a good size
+	Logger      *slog.Logger      // nil = silent
 	// OnRead, where set, is told how far into the file it has been read, in bytes, from any goroutine.
 	OnRead func(offset int64)
 }
