@@ -10,7 +10,6 @@ import (
 
 	"github.com/evq-project/evq/engine"
 	"github.com/evq-project/evq/io/event"
-	"github.com/evq-project/evq/io/format"
 	"github.com/evq-project/evq/io/formats"
 )
 
@@ -140,7 +139,6 @@ func (q *infoQuery) read(path string, rec *engine.Recording) (*facts, error) {
 	info := rec.Info()
 	f := &facts{Path: path, Unit: info.Unit, Polarity: info.Polarity, Sorted: info.Sorted,
 		Streams: keyValues(info.Streams), Header: keyValues(info.Fields), History: info.Report}
-	f.Format = formatFact{Name: info.Format, Version: info.Version, Confidence: 1, Why: "--format says so"}
 	if g := rec.Geometry(); g.Known() {
 		f.Geometry = &geometry{g.Width, g.Height}
 	}
@@ -159,25 +157,11 @@ func (q *infoQuery) read(path string, rec *engine.Recording) (*facts, error) {
 		return nil, err
 	}
 	f.Bytes = st.Size()
-	if q.reading.format == "" {
-		return f, f.detect(path)
+	if known, ok := rec.Source.(interface{ Match() formats.Match }); ok {
+		m := known.Match()
+		f.Format = formatFact{Name: info.Format, Version: m.Version, Confidence: m.Confidence, Why: m.Why}
 	}
 	return f, nil
-}
-
-// detect asks again why the recording was taken for what it is.
-func (f *facts) detect(path string) error {
-	file, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = file.Close() }()
-	match, err := formats.DetectFile(format.File{ReaderAt: file, Size: f.Bytes, Path: path})
-	if err != nil {
-		return err
-	}
-	f.Format = formatFact{Name: match.Format, Version: match.Version, Confidence: match.Confidence, Why: match.Why}
-	return nil
 }
 
 // span sets the first and last time and what follows from them. The number of events is known.

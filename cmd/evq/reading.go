@@ -3,7 +3,9 @@ package main
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -24,6 +26,14 @@ type reading struct {
 	zero        bool
 	swapXY      bool
 	polarity    string
+	timeUnit    string
+	timeStep    time.Duration
+	columns     []string
+	layout      string
+	stream      int
+	streamGiven bool
+	datasets    map[string]string
+	salvage     bool
 
 	given []string // the policies that the user set, by their flags' names
 }
@@ -38,7 +48,18 @@ func (r *reading) flags(cmd *cobra.Command) {
 	r.policy(cmd, &r.onOffSensor, "on-offsensor", "`WHAT` becomes of events off the sensor", format.OffSensorChoices)
 	r.policy(cmd, &r.onUnknown, "on-unknown", "`WHAT` becomes of words of unknown type", format.UnknownChoices)
 	enumFlag(cmd, &r.polarity, "polarity-encoding", "auto", "how polarity is stored, `ENCODING`", "auto", "01", "pm1", "nonzero")
+	enumFlag(cmd, &r.timeUnit, "time-unit", "auto", "of times in formats that do not fix it, `UNIT`", "auto", "s", "ms", "us", "ns")
+	valueFlag(cmd, &r.timeStep, parseDuration, "time-step", "", "from one event to the next, `D`, in formats without times")
+	valueFlag(cmd, &r.columns, parseColumns, "columns", "", "the order of columns, `t,x,y,p`, in text that does not say it")
+	valueFlag(cmd, &r.datasets, parseDatasets, "h5-map", "", "the datasets of an HDF5 file or archive, `t=NAME,x=NAME,...`")
 	f := cmd.Flags()
+	f.StringVar(&r.layout, "layout", "", "of a format that has several, `NAME`, such as dvs128 or davis for AEDAT 2")
+	add(cmd, &value{kind: "N", set: func(s string) (err error) {
+		r.stream, err = strconv.Atoi(s)
+		r.streamGiven = true
+		return err
+	}}, "stream", "", "which of several event streams, `N`")
+	f.BoolVar(&r.salvage, "salvage", false, "skip damage, name each bad range, and keep the rest")
 	f.BoolVar(&r.strict, "strict", false, "every policy is error, and a cut tail too")
 	f.BoolVar(&r.zero, "zero", false, "subtract the first time; the shift is recorded")
 	f.BoolVar(&r.swapXY, "swap-xy", false, "the recording has x and y exchanged")
@@ -80,7 +101,44 @@ func (r *reading) policies() format.Policy {
 	return format.Policy{
 		OnUnsorted: r.onUnsorted, OnOffSensor: r.onOffSensor, OnUnknown: r.onUnknown,
 		Strict: r.strict, Size: r.size, Zero: r.zero, SwapXY: r.swapXY, Polarity: r.polarity,
+		TimeUnit: r.timeUnit, TimeStep: r.timeStep, Columns: r.columns, Layout: r.layout,
+		Stream: r.stream, StreamGiven: r.streamGiven, DatasetMap: r.datasets, Salvage: r.salvage,
 	}
+}
+
+// parseColumns reads an order of columns, each of t, x, y, p once; "-" is a column to pass over.
+func parseColumns(s string) ([]string, error) {
+	cols := strings.Split(s, ",")
+	seen := map[string]bool{}
+	for i, c := range cols {
+		cols[i] = strings.TrimSpace(c)
+		if c = cols[i]; c == "-" {
+			continue
+		}
+		if !slices.Contains(fieldNames, c) || seen[c] {
+			return nil, fmt.Errorf("%q: write each of t, x, y, p once, and - for a column to pass over", s)
+		}
+		seen[c] = true
+	}
+	if len(seen) != len(fieldNames) {
+		return nil, fmt.Errorf("%q: write each of t, x, y, p once, and - for a column to pass over", s)
+	}
+	return cols, nil
+}
+
+var fieldNames = []string{"t", "x", "y", "p"}
+
+// parseDatasets reads t=NAME,x=NAME,...
+func parseDatasets(s string) (map[string]string, error) {
+	out := map[string]string{}
+	for part := range strings.SplitSeq(s, ",") {
+		k, v, ok := strings.Cut(part, "=")
+		if k = strings.TrimSpace(k); !ok || !slices.Contains(fieldNames, k) || v == "" || out[k] != "" {
+			return nil, fmt.Errorf("%q: write t=NAME,x=NAME,y=NAME,p=NAME, each once", s)
+		}
+		out[k] = strings.TrimSpace(v)
+	}
+	return out, nil
 }
 
 // open opens a recording; what it reads shows in the meter.

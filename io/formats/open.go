@@ -17,40 +17,43 @@ var ErrEmpty = errors.New("the file is empty; --format NAME makes an empty store
 // ErrFolder reports a folder where a file was expected.
 var ErrFolder = errors.New("it is a folder; name a recording in it")
 
-// Open opens the recording at path. name forces a format, "" recognises it. The source keeps the file open: its concrete
+// Open opens the recording at path, or inside it where it is compressed as a whole (.gz, .zst, a .zip of one file);
+// "-" is standard input. name forces a format, "" recognises it. The source keeps the file open: its concrete
 // type is an io.Closer, whose Close ends its use.
 func Open(ctx context.Context, path, name string, p format.Policy) (event.Source, error) {
-	file, err := openFile(path)
+	file, err := openInput(ctx, path, p)
 	if err != nil {
 		return nil, err
 	}
-	src, err := open(ctx, file.File, name, p)
-	if err != nil {
+	rec := &recording{file: file, match: Match{Format: name, Confidence: 1, Why: "the format was named"}}
+	if err := rec.open(ctx, name, p); err != nil {
 		_ = file.Close()
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	return &recording{Source: src, file: file}, nil
+	return rec, nil
 }
 
-func open(ctx context.Context, f format.File, name string, p format.Policy) (event.Source, error) {
+func (r *recording) open(ctx context.Context, name string, p format.Policy) error {
+	f := r.file.File
 	if name == "" {
-		if st, err := os.Stat(f.Path); err == nil && st.Mode().IsRegular() && f.Size == 0 {
-			return nil, ErrEmpty
+		if f.Size == 0 {
+			return ErrEmpty
 		}
-		m, err := DetectFile(f)
-		if err != nil {
-			return nil, err
+		var err error
+		if r.match, err = DetectFile(f); err != nil {
+			return err
 		}
-		name = m.Format
+		name = r.match.Format
 	}
 	chosen, err := ByName(name)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if p.OnRead != nil {
 		f.ReaderAt = reader{f.ReaderAt, p.OnRead}
 	}
-	return chosen.Open(ctx, f, p)
+	r.Source, err = chosen.Open(ctx, f, p)
+	return err
 }
 
 // A reader tells how far it was read.
@@ -69,6 +72,25 @@ func (r reader) ReadAt(b []byte, at int64) (int, error) {
 type openedFile struct {
 	format.File
 	io.Closer
+}
+
+// openInput opens a file, or what is inside where it is compressed as a whole; "-" is standard input, which is spooled.
+func openInput(ctx context.Context, path string, p format.Policy) (openedFile, error) {
+	file, err := openedFile{}, error(nil)
+	if path == "-" {
+		file, err = spool(ctx, os.Stdin, "standard input", p.TempDir)
+	} else {
+		file, err = openFile(path)
+	}
+	if err != nil {
+		return file, err
+	}
+	inner, err := unwrap(ctx, file, p)
+	if err != nil {
+		_ = file.Close()
+		return inner, fmt.Errorf("%s: %w", path, err)
+	}
+	return inner, nil
 }
 
 func openFile(path string) (openedFile, error) {
@@ -92,8 +114,12 @@ func openFile(path string) (openedFile, error) {
 // A recording is a source and the file it reads.
 type recording struct {
 	event.Source
-	file openedFile
+	file  openedFile
+	match Match
 }
+
+// Match says why the recording was taken for what it is.
+func (r *recording) Match() Match { return r.match }
 
 // Unwrap returns the format's own source.
 func (r *recording) Unwrap() event.Source { return r.Source }
