@@ -8,7 +8,9 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/evq-project/evq/io/dat"
 	"github.com/evq-project/evq/io/evt2"
+	"github.com/evq-project/evq/io/evt21"
 	"github.com/evq-project/evq/io/evt3"
 	"github.com/evq-project/evq/io/format"
 	"github.com/evq-project/evq/io/hdf5"
@@ -19,6 +21,8 @@ import (
 var All = []format.Format{
 	evt2.Format,
 	evt3.Format,
+	evt21.Format,
+	dat.Format,
 	hdf5.Format,
 	parquet.Format,
 }
