@@ -8,12 +8,15 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/evq-project/evq/io/aedat2"
+	"github.com/evq-project/evq/io/aer"
 	"github.com/evq-project/evq/io/dat"
 	"github.com/evq-project/evq/io/evt2"
 	"github.com/evq-project/evq/io/evt21"
 	"github.com/evq-project/evq/io/evt3"
 	"github.com/evq-project/evq/io/format"
 	"github.com/evq-project/evq/io/hdf5"
+	"github.com/evq-project/evq/io/nmnist"
 	"github.com/evq-project/evq/io/parquet"
 )
 
@@ -23,6 +26,10 @@ var All = []format.Format{
 	evt3.Format,
 	evt21.Format,
 	dat.Format,
+	aedat2.Format,
+	aedat2.Format1,
+	nmnist.Format,
+	aer.Format,
 	hdf5.Format,
 	parquet.Format,
 }
