@@ -17,7 +17,9 @@ import (
 	"github.com/evq-project/evq/io/format"
 	"github.com/evq-project/evq/io/hdf5"
 	"github.com/evq-project/evq/io/nmnist"
+	"github.com/evq-project/evq/io/npyrec"
 	"github.com/evq-project/evq/io/parquet"
+	"github.com/evq-project/evq/io/text"
 )
 
 // All lists the formats. Where two are equally sure of a recording, the first has it.
@@ -32,6 +34,10 @@ var All = []format.Format{
 	aer.Format,
 	hdf5.Format,
 	parquet.Format,
+	npyrec.NPY,
+	npyrec.NPZ,
+	text.Format,
+	text.CSV,
 }
 
 // ByName returns the format called name.
@@ -53,17 +59,21 @@ func ByName(name string) (format.Format, error) {
 func ByExtension(path string) (format.Format, error) {
 	ext := strings.ToLower(filepath.Ext(path))
 	var known []string
+	reads := ""
 	for _, f := range All {
 		for _, e := range f.Extensions {
 			switch {
 			case f.Create == nil && e == ext:
-				return format.Format{}, fmt.Errorf("%s: %s recordings can be read but not written; choose another extension", path, f.Name)
+				reads = f.Name
 			case e == ext:
 				return f, nil
 			case f.Create != nil:
 				known = append(known, e)
 			}
 		}
+	}
+	if reads != "" {
+		return format.Format{}, fmt.Errorf("%s: %s recordings can be read but not written; choose another extension of %s", path, reads, strings.Join(known, ", "))
 	}
 	return format.Format{}, fmt.Errorf("%s: no format is written under the extension %q; name one with --to, or use one of %s", path, ext, strings.Join(known, ", "))
 }

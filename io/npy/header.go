@@ -52,6 +52,8 @@ type arrayInfo struct {
 	fields list   // of a structured type, as the header has them
 	shape  []int64
 	offset int64
+
+	fortran bool // the first axis varies fastest
 }
 
 // structured stands for a type with fields.
@@ -102,7 +104,8 @@ func (a *arrayInfo) parse(text string) error {
 	}
 	d, _ := v.(dict)
 	shape, hasShape := d["shape"].(tuple)
-	_, hasOrder := d["fortran_order"].(bool)
+	fortran, hasOrder := d["fortran_order"].(bool)
+	a.fortran = fortran
 	switch descr := d["descr"].(type) {
 	case string:
 		a.descr = descr
