@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/evq-project/evq/io/aedat2"
+	"github.com/evq-project/evq/io/aedat3"
+	"github.com/evq-project/evq/io/aedat4"
 	"github.com/evq-project/evq/io/aer"
 	"github.com/evq-project/evq/io/dat"
 	"github.com/evq-project/evq/io/evt2"
@@ -30,6 +32,8 @@ var All = []format.Format{
 	dat.Format,
 	aedat2.Format,
 	aedat2.Format1,
+	aedat3.Format,
+	aedat4.Format,
 	nmnist.Format,
 	aer.Format,
 	hdf5.Format,
