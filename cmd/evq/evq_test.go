@@ -154,7 +154,7 @@ func TestWrongUse(t *testing.T) {
 		want string
 	}{
 		{[]string{"cnvert"}, `there is no verb "cnvert"; did you mean convert?`},
-		{[]string{"zzzzzz"}, "there are bench, completion, convert"},
+		{[]string{"zzzzzz"}, "there are bench, check, completion, convert"},
 		{[]string{"convert"}, "takes a recording"},
 		{[]string{"convert", raw}, "-o drive.parquet"},
 		{[]string{"convert", raw, raw, "-o", out}, "need a folder"},

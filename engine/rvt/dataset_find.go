@@ -154,13 +154,21 @@ func recordingOf(name string, d Dataset, files map[string]bool) string {
 	return ""
 }
 
+// common are extensions that many other files have: with these only NAME_td is a recording.
+var common = []string{".txt", ".csv", ".npz", ".bin"}
+
 // sequenceOf returns the name of the sequence that a file is the recording of, "" where it is none.
 func sequenceOf(file string) string {
 	for _, e := range extensions() {
-		if name, ok := strings.CutSuffix(file, e); ok {
-			name = strings.TrimSuffix(name, ".dat")
-			return strings.TrimSuffix(name, "_td")
+		name, ok := strings.CutSuffix(file, e)
+		if !ok {
+			continue
 		}
+		stem, marked := strings.CutSuffix(strings.TrimSuffix(name, ".dat"), "_td")
+		if !marked && slices.Contains(common, e) {
+			return ""
+		}
+		return stem
 	}
 	return ""
 }

@@ -64,7 +64,7 @@ func readHeader(r io.ReaderAt, size int64) (header, error) {
 			h.add(text)
 		}
 		if err != nil {
-			return h, nil
+			return h, nil //nolint:nilerr // the file ends with its header
 		}
 	}
 }

@@ -71,7 +71,6 @@ func TestConformance(t *testing.T) { formattest.Run(t, Format, cases...) }
 
 // lastPacket makes a recording that ends with a packet of events, and says where that starts.
 func lastPacket(c compression) (whole []byte, at int) {
-	at = len(file(c, davis, mixed[:9]...))
 	return file(c, davis, mixed[:9]...), len(file(c, davis, mixed[:8]...))
 }
 

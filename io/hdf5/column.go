@@ -10,12 +10,13 @@ import (
 	"github.com/evq-project/evq/io/event"
 )
 
-// An elem is how a column stores its integers.
+// An elem is how a column stores its numbers.
 type elem struct {
 	size   int // bytes: 1, 2, 4 or 8
 	signed bool
 	big    bool // big-endian
 	bool   bool
+	float  bool // of 4 or 8 bytes
 }
 
 // String returns the type as NumPy writes it, such as <u4.
@@ -30,7 +31,10 @@ func (e elem) String() string {
 	if e.size == 1 {
 		order = "|"
 	}
-	if e.signed {
+	switch {
+	case e.float:
+		kind = "f"
+	case e.signed:
 		kind = "i"
 	}
 	return order + kind + strconv.Itoa(e.size)
@@ -106,6 +110,11 @@ func (c column) times(dst []int64, src []byte, offset, first int64) error {
 			}
 		}
 	}
+	return c.shift(dst, offset, first)
+}
+
+// shift adds the recording's offset to times.
+func (c column) shift(dst []int64, offset, first int64) error {
 	if offset == 0 {
 		return nil
 	}

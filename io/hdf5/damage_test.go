@@ -30,7 +30,7 @@ func TestBadFiles(t *testing.T) {
 		}
 	}
 	float := func(h *hdf5.File) {
-		if err := writeRaw(h, "events/t", hdf5.T_IEEE_F64LE, 3, make([]byte, 24)); err != nil {
+		if err := writeRaw(h, "events/t", hdf5.T_NATIVE_LDOUBLE, 3, make([]byte, 48)); err != nil {
 			t.Error(err)
 		}
 	}
@@ -46,7 +46,7 @@ func TestBadFiles(t *testing.T) {
 		{"no events", map[string]testColumn{"raw": u4(1), "events/other": u1(2)}, nil, []string{"/raw", "/events/other", "/events/t is missing"}},
 		{"ecf", noT, filtered(36559), []string{"36559", "prophesee ecf", "/events/t"}},
 		{"unnamed filter", noT, filtered(60123), []string{"60123", "/events/t"}},
-		{"float", noT, float, []string{"float64", "/events/t"}},
+		{"float", noT, float, []string{"float128", "/events/t"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

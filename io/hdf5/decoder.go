@@ -11,7 +11,6 @@ import (
 
 	"github.com/evq-project/evq/io/event"
 	"github.com/evq-project/evq/io/format"
-	"github.com/evq-project/evq/io/hdf5/chunk"
 )
 
 const (
@@ -29,6 +28,7 @@ type decoder struct {
 	ended  func() error // why the goroutines stopped early, if they did
 	queue  chan *task   // in file order
 	now    *task
+	edges  *triggerReader // until all triggers were handed on
 	wg     sync.WaitGroup
 	err    error
 }
@@ -48,7 +48,7 @@ type part struct {
 
 func newDecoder(ctx context.Context, f *file, want event.Request, p format.Policy, rule polarityRule, rep *event.Report) (format.Decoder, error) {
 	ctx, cancel := context.WithCancel(ctx)
-	d := &decoder{file: f, rep: rep, cancel: cancel, ended: ctx.Err}
+	d := &decoder{file: f, rep: rep, cancel: cancel, ended: ctx.Err, edges: newTriggerReader(f.triggers, want.Triggers)}
 	cols := wanted(want.Columns)
 	span := taskSpan(f, cols)
 	threads := want.Threads
@@ -128,8 +128,8 @@ func checkChunks(f *file, cols [numColumns]bool, memory int64) error {
 	const always = 64 << 20 // what real files have stays readable, however little memory is given
 	var one int64
 	for i, c := range f.columns {
-		if cols[i] {
-			one += c.chunk * int64(c.elem.size)
+		if cols[i] && (i == colT || !f.table) {
+			one += c.chunk * int64(c.width())
 		}
 	}
 	if one > max(always, 2*memory) {
@@ -143,8 +143,8 @@ func checkChunks(f *file, cols [numColumns]bool, memory int64) error {
 func bounded(threads int, f *file, cols [numColumns]bool, span, memory int64) int {
 	var each int64
 	for i, c := range f.columns {
-		if cols[i] {
-			each += 2 * max(c.chunk, taskRows) * int64(c.elem.size)
+		if cols[i] && (i == colT || !f.table) {
+			each += 2 * max(c.chunk, taskRows) * int64(c.width())
 		}
 	}
 	tasks := (f.rows + span - 1) / span
@@ -154,6 +154,13 @@ func bounded(threads int, f *file, cols [numColumns]bool, span, memory int64) in
 // Next returns the next events in file order.
 func (d *decoder) Next(ctx context.Context) (*event.Buffer, error) {
 	for d.err == nil {
+		if err := d.edges.send(ctx, d.rep); err != nil {
+			if ctx.Err() != nil {
+				return nil, err
+			}
+			d.err = fmt.Errorf("hdf5: %s: %w", d.file.path, err)
+			break
+		}
 		if err := d.take(ctx); err != nil {
 			d.err = err
 			break
@@ -222,7 +229,7 @@ func (d *decoder) Close() error {
 // A worker decodes tasks; it keeps the memory of one chunk of each column.
 type worker struct {
 	file *file
-	cols [numColumns]*reader // nil where not wanted
+	cols [numColumns]*view // nil where not wanted
 	rule polarityRule
 	pool *event.Pool
 }
@@ -234,14 +241,16 @@ func newWorker(f *file, cols [numColumns]bool, rule polarityRule, pool *event.Po
 		if !cols[i] {
 			continue
 		}
-		w.cols[i] = &reader{dataset: c, column: column{f.name(i), c.elem}, at: -1}
-		if c.chunk == 0 || c.byLibrary() {
-			continue
+		v := &view{column: column{f.name(i), c.elem}, from: c.at}
+		if f.table && i > colT {
+			v.reader = w.cols[colT].reader
+		} else {
+			var err error
+			if v.reader, err = newReader(c, z); err != nil {
+				return nil, fmt.Errorf("dataset %s: %w", f.name(i), err)
+			}
 		}
-		var err error
-		if w.cols[i].dec, err = chunk.NewDecoder(c.filters, c.elem.size, z); err != nil {
-			return nil, fmt.Errorf("dataset %s: %w", f.name(i), err)
-		}
+		w.cols[i] = v
 	}
 	return w, nil
 }
@@ -268,38 +277,80 @@ func (w *worker) run(ctx context.Context, t *task) {
 
 // fill decodes n rows from row lo into the part's buffer.
 func (w *worker) fill(p *part, lo int64, n int) error {
-	b := p.buf
-	b.Resize(n)
-	for i, c := range w.cols {
-		if c == nil {
+	p.buf.Resize(n)
+	if w.file.table {
+		if err := w.fillTogether(p, lo, n); err != nil {
+			return err
+		}
+		w.drop(p.buf)
+		return nil
+	}
+	for i, v := range w.cols {
+		if v == nil {
 			continue
 		}
 		for k := 0; k < n; {
-			raw, m, err := c.rows(lo+int64(k), n-k)
+			raw, m, err := v.rows(lo+int64(k), n-k)
 			if err != nil {
-				return fmt.Errorf("dataset %s: %w", c.name, err)
+				return fmt.Errorf("dataset %s: %w", v.name, err)
 			}
-			at := lo + int64(k)
-			switch i {
-			case colT:
-				err = c.times(b.T[k:k+m], raw, w.file.offset, at)
-			case colX:
-				err = c.add(p, b.X[k:k+m], raw, at)
-			case colY:
-				err = c.add(p, b.Y[k:k+m], raw, at)
-			case colP:
-				var r remap
-				r, err = c.polarities(b.P[k:k+m], raw, w.rule, at)
-				p.remap.add(r)
-			}
-			if err != nil {
+			if err := w.convert(p, i, k, k+m, raw, lo+int64(k)); err != nil {
 				return err
 			}
 			k += m
 		}
 	}
-	w.drop(b)
+	w.drop(p.buf)
 	return nil
+}
+
+// fillTogether decodes each chunk once for all columns.
+func (w *worker) fillTogether(p *part, lo int64, n int) error {
+	for k := 0; k < n; {
+		raw, m, err := w.cols[colT].rows(lo+int64(k), n-k)
+		if err != nil {
+			return fmt.Errorf("dataset %s: %w", w.file.place.columns[colT].dataset, err)
+		}
+		for i, v := range w.cols {
+			if v == nil {
+				continue
+			}
+			if err := w.convert(p, i, k, k+m, raw, lo+int64(k)); err != nil {
+				return err
+			}
+		}
+		k += m
+	}
+	return nil
+}
+
+// convert turns rows, the first of which is the at-th of the recording, into events [k, to) of one column.
+func (w *worker) convert(p *part, col, k, to int, rows []byte, at int64) error {
+	b, v := p.buf, w.cols[col]
+	raw := v.pick(rows, to-k)
+	if col == colT {
+		return v.timesIn(w.file.unit, b.T[k:to], raw, w.file.offset, at)
+	}
+	c := v.column
+	if c.elem.float {
+		v.whole = sized(v.whole, 8*(to-k))
+		if err := c.wholeNumbers(v.whole, raw, at); err != nil {
+			return err
+		}
+		raw, c.elem = v.whole, elem{size: 8, signed: true}
+	}
+	var err error
+	switch col {
+	case colX:
+		err = c.add(p, b.X[k:to], raw, at)
+	case colY:
+		err = c.add(p, b.Y[k:to], raw, at)
+	case colP:
+		var r remap
+		r, err = c.polarities(b.P[k:to], raw, w.rule, at)
+		p.remap.add(r)
+	}
+	return err
 }
 
 // drop empties the columns that nobody asked for.
@@ -315,65 +366,8 @@ func (w *worker) drop(b *event.Buffer) {
 	}
 }
 
-func (r *reader) add(p *part, dst []uint16, raw []byte, at int64) error {
-	n, err := r.coordinates(dst, raw, at)
+func (c column) add(p *part, dst []uint16, raw []byte, at int64) error {
+	n, err := c.coordinates(dst, raw, at)
 	p.negative += n
 	return err
-}
-
-// A reader reads one column; it holds the chunk it read last.
-type reader struct {
-	dataset
-	column
-	dec    *chunk.Decoder
-	at     int64 // the first row of the chunk that raw holds, -1: none
-	raw    []byte
-	stored []byte
-}
-
-// rows returns the bytes of up to n rows from row lo: as many as lie in one chunk.
-func (r *reader) rows(lo int64, n int) ([]byte, int, error) {
-	size := r.dataset.elem.size
-	if r.dec == nil {
-		r.raw = sized(r.raw, n*size)
-		return r.raw, n, r.read(lo, int64(n), r.raw)
-	}
-	start := lo / r.chunk * r.chunk
-	if r.at != start {
-		r.at = -1
-		if err := r.load(start); err != nil {
-			return nil, 0, fmt.Errorf("the chunk at row %d: %w", start, err)
-		}
-		r.at = start
-	}
-	in := int(lo - start)
-	n = min(n, int(r.chunk)-in)
-	return r.raw[in*size : (in+n)*size], n, nil
-}
-
-// load reads and decodes the chunk that starts at a row.
-func (r *reader) load(start int64) error {
-	whole := int(r.chunk) * r.dataset.elem.size
-	stored, mask, err := r.readChunk(start, r.stored, whole+whole/4+1<<16)
-	if err != nil {
-		return err
-	}
-	r.raw = sized(r.raw, whole)
-	if len(stored) == 0 { // never written
-		for i := range r.raw {
-			r.raw[i] = r.fillByte(i)
-		}
-		return nil
-	}
-	r.stored = stored
-	return r.dec.Decode(r.raw, stored, mask)
-}
-
-func (r *reader) fillByte(i int) byte { return r.fill[i%len(r.fill)] }
-
-func sized(b []byte, n int) []byte {
-	if cap(b) < n {
-		return make([]byte, n)
-	}
-	return b[:n]
 }

@@ -14,11 +14,14 @@ import (
 	"github.com/evq-project/evq/io/format"
 )
 
-// Format is HDF5 with the events as columns: /events/{t,x,y,p}, as the gen4 and 1 Mpx datasets that RVT reads
-// have them, and DSEC, whose /t_offset is added to t.
+// Format is HDF5. It reads events in columns: /events/{t,x,y,p}, as the gen4 and 1 Mpx datasets that RVT reads have them,
+// DSEC, whose /t_offset is added to t, M3ED, and any other group under usual names; in records: /CD/events of Prophesee's
+// files, in ECF or not, with their external triggers, and any other structured dataset; and in rows of four: MVSEC, v2e.
+// Policy.DatasetMap names other columns. Times are microseconds where they are integers and seconds where they are floats,
+// unless Policy.TimeUnit says otherwise. It writes /events/{t,x,y,p}.
 var Format = format.Format{
 	Name:       "hdf5",
-	Doc:        "HDF5 with /events/{t,x,y,p} (gen4, 1 Mpx, DSEC); gzip, lzf, lz4, zstd, blosc",
+	Doc:        "HDF5 events (gen4, 1 Mpx, DSEC, Prophesee, M3ED, MVSEC, other names); gzip, lzf, lz4, zstd, blosc, ECF",
 	Extensions: []string{".h5", ".hdf5"},
 	Sniff:      sniff,
 	Open:       open,
@@ -29,7 +32,7 @@ var Format = format.Format{
 var ErrNotBuilt = errors.New("built without HDF5; install libhdf5-dev and build with -tags hdf5")
 
 // ErrLayout reports an HDF5 file whose datasets hold no events in a known layout.
-var ErrLayout = errors.New("no events in a known layout (/events/{t,x,y,p})")
+var ErrLayout = errors.New("no events in a known layout (t, x, y, p as columns of a group, fields of a dataset, or rows of four)")
 
 // A ValueError reports one stored value that no event can have.
 type ValueError struct {

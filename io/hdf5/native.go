@@ -12,16 +12,6 @@ package hdf5
 
 // Only numbers and flat buffers cross: no pointer to memory that itself holds Go pointers.
 
-enum { EVQ_FILTERS = 16, EVQ_VALUES = 16 };
-
-typedef struct {
-	int rank, class, size, sign, order, precision, offset, chunked, nfilters;
-	long long rows, chunk;
-	int ids[EVQ_FILTERS], nvalues[EVQ_FILTERS];
-	unsigned values[EVQ_FILTERS][EVQ_VALUES];
-	unsigned char fill[8];
-} evq_info;
-
 enum { EVQ_REASON = 8192 }; // the system's error comes after the path of the file
 
 static herr_t evq_keep(unsigned n, const H5E_error2_t *e, void *to) {
@@ -30,51 +20,11 @@ static herr_t evq_keep(unsigned n, const H5E_error2_t *e, void *to) {
 }
 static void evq_reason(char *to) { to[0] = to[EVQ_REASON - 1] = 0; H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, evq_keep, to); H5Eclear2(H5E_DEFAULT); }
 
-static void evq_type(hid_t t, evq_info *i) {
-	i->class = H5Tget_class(t);
-	i->size = (int)H5Tget_size(t);
-	hid_t b = i->class == H5T_ENUM ? H5Tget_super(t) : H5Tcopy(t);
-	if (i->class == H5T_ENUM || i->class == H5T_INTEGER || i->class == H5T_BITFIELD) {
-		i->sign = H5Tget_class(b) == H5T_INTEGER && H5Tget_sign(b) == H5T_SGN_2;
-		i->order = H5Tget_order(b) == H5T_ORDER_BE;
-		i->precision = (int)H5Tget_precision(b);
-		i->offset = H5Tget_offset(b);
-	}
-	H5Tclose(b);
-}
-
-static int evq_inspect(hid_t d, evq_info *i) {
-	memset(i, 0, sizeof *i);
-	hid_t sp = H5Dget_space(d), t = H5Dget_type(d), pl = H5Dget_create_plist(d);
-	if (sp < 0 || t < 0 || pl < 0) return -1;
-	hsize_t dims[H5S_MAX_RANK] = {0};
-	i->rank = H5Sget_simple_extent_dims(sp, dims, NULL);
-	i->rows = (long long)dims[0];
-	evq_type(t, i);
-	if (H5Pget_layout(pl) == H5D_CHUNKED) {
-		hsize_t c[H5S_MAX_RANK] = {0};
-		i->chunked = 1;
-		if (H5Pget_chunk(pl, H5S_MAX_RANK, c) < 0) return -1;
-		i->chunk = (long long)c[0];
-	}
-	i->nfilters = H5Pget_nfilters(pl);
-	for (int k = 0; k < i->nfilters && k < EVQ_FILTERS; k++) {
-		unsigned flags, config;
-		size_t n = EVQ_VALUES;
-		i->ids[k] = H5Pget_filter2(pl, k, &flags, &n, i->values[k], 0, NULL, &config);
-		i->nvalues[k] = n < EVQ_VALUES ? (int)n : EVQ_VALUES;
-	}
-	H5D_fill_value_t fv;
-	if (i->size > 0 && i->size <= 8 && H5Pfill_value_defined(pl, &fv) >= 0 && fv == H5D_FILL_VALUE_USER_DEFINED) H5Pget_fill_value(pl, t, i->fill);
-	H5Pclose(pl); H5Tclose(t); H5Sclose(sp);
-	return 0;
-}
-
-// evq_read reads n rows from row at, in the file's own type.
-static int evq_read(hid_t d, long long at, long long n, void *to) {
-	hsize_t start = (hsize_t)at, count = (hsize_t)n;
-	hid_t fs = H5Dget_space(d), ms = H5Screate_simple(1, &count, NULL), t = H5Dget_type(d);
-	int e = H5Sselect_hyperslab(fs, H5S_SELECT_SET, &start, NULL, &count, NULL);
+// evq_read reads n rows of cols values, with one axis or two, from row at, in the file's own type.
+static int evq_read(hid_t d, int rank, long long at, long long n, long long cols, void *to) {
+	hsize_t start[2] = {(hsize_t)at, 0}, count[2] = {(hsize_t)n, (hsize_t)cols};
+	hid_t fs = H5Dget_space(d), ms = H5Screate_simple(rank, count, NULL), t = H5Dget_type(d);
+	int e = H5Sselect_hyperslab(fs, H5S_SELECT_SET, start, NULL, count, NULL);
 	if (e >= 0) e = H5Dread(d, t, ms, fs, H5P_DEFAULT, to);
 	H5Tclose(t); H5Sclose(ms); H5Sclose(fs);
 	return e;
@@ -115,11 +65,15 @@ static int evq_scalar(hid_t at, const char *name, int attribute, long long *v) {
 	return ok;
 }
 
-// evq_create makes a dataset of dims (0, rest) in chunks of the given dims. kind: bytes, negative with sign,
-// 100 + bytes for floats. The client data of the nf filters stand one after another in values.
-static hid_t evq_create(hid_t at, const char *name, int kind, int rank, const hsize_t *chunk, int nf, const int *filters, const int *n, const unsigned *values) {
-	hid_t t = kind == 1 ? H5T_STD_U8LE : kind == 2 ? H5T_STD_U16LE : kind == 4 ? H5T_STD_U32LE : kind == -1 ? H5T_STD_I8LE :
+// evq_kind returns the library's type. kind: bytes, negative with sign, 100 + bytes for floats.
+static hid_t evq_kind(int kind) {
+	return kind == 1 ? H5T_STD_U8LE : kind == 2 ? H5T_STD_U16LE : kind == 4 ? H5T_STD_U32LE : kind == -1 ? H5T_STD_I8LE :
 		kind == -4 ? H5T_STD_I32LE : kind == -8 ? H5T_STD_I64LE : kind == 104 ? H5T_IEEE_F32LE : -1;
+}
+
+// evq_create makes a dataset of dims (0, rest) in chunks of the given dims. The client data of the nf filters stand
+// one after another in values.
+static hid_t evq_create(hid_t at, const char *name, hid_t t, int rank, const hsize_t *chunk, int nf, const int *filters, const int *n, const unsigned *values) {
 	hsize_t dims[H5S_MAX_RANK], most[H5S_MAX_RANK];
 	memcpy(dims, chunk, rank * sizeof *chunk);
 	memcpy(most, chunk, rank * sizeof *chunk);
@@ -160,6 +114,12 @@ static int evq_write_i64(hid_t at, const char *name, int scalar, long long n, co
 }
 static int evq_quiet(void) { return H5Eset_auto2(H5E_DEFAULT, NULL, NULL); }
 static hid_t evq_open_dataset(hid_t at, const char *name) { return H5Dopen2(at, name, H5P_DEFAULT); }
+// evq_header returns where the header of an object stands, 0 where that is not known.
+static unsigned long long evq_header(hid_t at, const char *name) {
+	H5G_stat_t s;
+	memset(&s, 0, sizeof s);
+	return H5Gget_objinfo(at, name, 1, &s) < 0 ? 0 : s.objno[0] | (sizeof s.objno[0] < 8 ? (unsigned long long)s.objno[1] << 32 : 0);
+}
 static int evq_close_dataset(hid_t d) { return H5Dclose(d); }
 static int evq_flush(hid_t f) { return H5Fflush(f, H5F_SCOPE_GLOBAL); }
 static int evq_available(int filter) { return H5Zfilter_avail(filter); }
@@ -210,73 +170,13 @@ func failed(what string) error {
 	return errors.New(what + ": " + reason)
 }
 
-// A dataset is what the library says of one dataset.
-type dataset struct {
-	id       int64
-	rank     int
-	rows     int64
-	chunk    int64 // rows of a chunk, 0 where the dataset isn't chunked
-	class    int
-	elem     elem
-	standard bool // an integer that fills its bytes
-	filters  []chunk.Filter
-	fill     []byte // one element
-}
-
-// inspect asks the library about a dataset. Call it inside the library.
-func inspect(id int64) (dataset, error) {
-	var i C.evq_info
-	if C.evq_inspect(C.hid_t(id), &i) < 0 {
-		return dataset{}, failed("asking for its properties")
-	}
-	d := dataset{id: id, rank: int(i.rank), rows: int64(i.rows), class: int(i.class)}
-	if i.chunked != 0 {
-		d.chunk = int64(i.chunk)
-	}
-	d.elem = elem{size: int(i.size), signed: i.sign != 0, big: i.order != 0 && i.size > 1}
-	switch i.class {
-	case C.H5T_INTEGER:
-		d.standard = true
-	case C.H5T_ENUM, C.H5T_BITFIELD:
-		d.elem.bool, d.elem.signed = i.size == 1, false
-		d.standard = i.size == 1
-	}
-	d.standard = d.standard && i.precision == 8*i.size && i.offset == 0 && (i.size == 1 || i.size == 2 || i.size == 4 || i.size == 8)
-	for k := range min(int(i.nfilters), C.EVQ_FILTERS) {
-		f := chunk.Filter{ID: int(i.ids[k])}
-		for v := range int(i.nvalues[k]) {
-			f.Values = append(f.Values, uint32(i.values[k][v]))
-		}
-		d.filters = append(d.filters, f)
-	}
-	if d.standard {
-		d.fill = C.GoBytes(unsafe.Pointer(&i.fill[0]), C.int(d.elem.size))
-	}
-	return d, nil
-}
-
-// typeName names the type in messages.
-func (d dataset) typeName() string {
-	switch d.class {
-	case C.H5T_INTEGER, C.H5T_ENUM, C.H5T_BITFIELD:
-		return d.elem.String()
-	case C.H5T_FLOAT:
-		return map[int]string{2: "float16", 4: "float32", 8: "float64"}[d.elem.size]
-	case C.H5T_COMPOUND:
-		return "compound"
-	case C.H5T_STRING:
-		return "string"
-	}
-	return "of another class"
-}
-
 // read fills b with n rows from row at, in the file's own type.
 func (d dataset) read(at, n int64, b []byte) error {
 	if n == 0 {
 		return nil
 	}
 	return locked(func() error {
-		if C.evq_read(C.hid_t(d.id), C.longlong(at), C.longlong(n), unsafe.Pointer(&b[0])) < 0 {
+		if C.evq_read(C.hid_t(d.id), C.int(d.rank), C.longlong(at), C.longlong(n), C.longlong(d.cols), unsafe.Pointer(&b[0])) < 0 {
 			return failed("reading")
 		}
 		return nil
@@ -333,6 +233,11 @@ func builtIn(filter int) bool { return filter <= 6 && C.evq_available(C.int(filt
 // createDataset makes an empty dataset that grows along its first axis. kind is the bytes of an element,
 // negative for signed ones, 104 for float32. Call it inside the library.
 func createDataset(at int64, name string, kind int, dims []int, filters []chunk.Filter) (int64, error) {
+	return createDatasetOf(at, name, int64(C.evq_kind(C.int(kind))), dims, filters)
+}
+
+// createDatasetOf makes an empty dataset of one of the library's types. Call it inside the library.
+func createDatasetOf(at int64, name string, typ int64, dims []int, filters []chunk.Filter) (int64, error) {
 	if len(dims) > C.H5S_MAX_RANK {
 		return 0, fmt.Errorf("dataset %s: %d dimensions; HDF5 has at most %d", name, len(dims), C.H5S_MAX_RANK)
 	}
@@ -349,7 +254,7 @@ func createDataset(at int64, name string, kind int, dims []int, filters []chunk.
 			values = append(values, C.uint(v))
 		}
 	}
-	id := C.evq_create(C.hid_t(at), (*C.char)(unsafe.Pointer(&c[0])), C.int(kind), C.int(len(d)), &d[0],
+	id := C.evq_create(C.hid_t(at), (*C.char)(unsafe.Pointer(&c[0])), C.hid_t(typ), C.int(len(d)), &d[0],
 		C.int(len(ids)), unsafe.SliceData(ids), unsafe.SliceData(counts), unsafe.SliceData(values))
 	if id < 0 {
 		return 0, failed("creating dataset " + name)
@@ -392,6 +297,15 @@ func openDataset(at int64, name string) (int64, error) {
 		return 0, failed("opening dataset " + name)
 	}
 	return int64(id), nil
+}
+
+// openChecked opens a dataset of the file at a path unless that would make the library fail. Call it inside the library.
+func openChecked(path string, at int64, name string) (int64, error) {
+	c := append([]byte(name), 0)
+	if zeroChunks(path, uint64(C.evq_header(C.hid_t(at), (*C.char)(unsafe.Pointer(&c[0]))))) {
+		return 0, fmt.Errorf("dataset %s has chunks of no rows; the file is damaged", name)
+	}
+	return openDataset(at, name)
 }
 
 func closeDataset(id int64) error {

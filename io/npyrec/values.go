@@ -22,10 +22,10 @@ var units = []unit{{"us", 1, 1}, {"s", 1e6, 0}, {"ms", 1e3, 0}, {"ns", 0, 1e3}}
 // unitOf returns the unit of times of a type: the caller's, or what the type says.
 func unitOf(f npy.Field, name string) (unit, error) {
 	if name == "" || name == "auto" {
-		switch {
-		case f.Kind == 'f':
+		switch f.Kind {
+		case 'f':
 			return unit{}, errors.New("times are floating-point numbers, which say no unit; give --time-unit s, ms, us or ns")
-		case f.Kind == 'm' || f.Kind == 'M':
+		case 'm', 'M':
 			_, in, _ := strings.Cut(f.Descr, "[")
 			name = strings.TrimSuffix(in, "]")
 		default:

@@ -1,0 +1,156 @@
+//go:build hdf5 && cgo
+
+package hdf5
+
+import (
+	"fmt"
+
+	"github.com/evq-project/evq/io/hdf5/chunk"
+	"github.com/evq-project/evq/io/hdf5/ecf"
+)
+
+// readAtOnce bounds the bytes that the library is asked for at a time.
+const readAtOnce = 8 << 20
+
+// A reader reads the rows of one dataset; it holds the chunk it read last.
+type reader struct {
+	dataset
+	dec    *chunk.Decoder // nil where the library decodes
+	inECF  bool
+	at     int64 // the first row of the chunk that raw holds, -1: none
+	raw    []byte
+	stored []byte
+}
+
+func newReader(d dataset, z chunk.ZstdCodec) (*reader, error) {
+	r := &reader{dataset: d, at: -1}
+	if d.chunk == 0 || d.byLibrary() {
+		return r, nil
+	}
+	filters, size := d.filters, d.width()
+	if d.cols > 1 {
+		size = d.elem.size
+	}
+	if r.inECF = d.ecf(); r.inECF {
+		filters = nil // ECF is undone here
+	}
+	var err error
+	r.dec, err = chunk.NewDecoder(filters, size, z)
+	return r, err
+}
+
+// rows returns the bytes of up to n rows from row lo: as many as lie in one chunk.
+func (r *reader) rows(lo int64, n int) ([]byte, int, error) {
+	size := r.width()
+	if r.dec == nil {
+		n = min(n, max(readAtOnce/size, 1))
+		r.raw = sized(r.raw, n*size)
+		return r.raw, n, r.read(lo, int64(n), r.raw)
+	}
+	start := lo / r.chunk * r.chunk
+	if r.at != start {
+		r.at = -1
+		if err := r.load(start); err != nil {
+			return nil, 0, fmt.Errorf("the chunk at row %d: %w", start, err)
+		}
+		r.at = start
+	}
+	in := int(lo - start)
+	n = min(n, int(r.chunk)-in)
+	return r.raw[in*size : (in+n)*size], n, nil
+}
+
+// load reads and decodes the chunk that starts at a row.
+func (r *reader) load(start int64) error {
+	whole := int(r.chunk) * r.width()
+	limit := whole + whole/4 + 1<<16
+	if r.inECF {
+		limit = 2*whole + 1<<16 // its own bound: steps of 60 bits and no runs
+	}
+	stored, mask, err := r.readChunk(start, r.stored, limit)
+	if err != nil {
+		return err
+	}
+	r.raw = sized(r.raw, whole)
+	if len(stored) == 0 { // never written
+		if len(r.fill) == 0 {
+			clear(r.raw)
+		}
+		for i := 0; len(r.fill) > 0 && i < len(r.raw); i += len(r.fill) {
+			copy(r.raw[i:], r.fill)
+		}
+		return nil
+	}
+	r.stored = stored
+	used := int(min(r.chunk, r.dataset.rows-start)) * r.width()
+	if r.inECF && mask&1 == 0 {
+		return r.loadECF(stored, used)
+	}
+	err = r.dec.Decode(r.raw, stored, mask)
+	if err != nil && used < whole && r.dec.Decode(r.raw[:used], stored, mask) == nil {
+		return nil // a last chunk that was stored with its own rows only
+	}
+	return err
+}
+
+// loadECF decodes a block, which must hold the rows of its chunk that are in use.
+func (r *reader) loadECF(stored []byte, used int) error {
+	n, err := ecf.Len(stored)
+	if err != nil {
+		return err
+	}
+	size := n * ecf.RecordSize
+	if size < used {
+		return fmt.Errorf("%w: it holds %d events of %d", ecf.ErrDamaged, n, used/ecf.RecordSize)
+	}
+	r.raw = sized(r.raw, max(size, len(r.raw)))
+	return ecf.Decode(r.raw[:size], stored)
+}
+
+func sized(b []byte, n int) []byte {
+	if cap(b) < n {
+		return make([]byte, n)
+	}
+	return b[:n]
+}
+
+// A view is one column of a reader's rows.
+type view struct {
+	column
+	*reader
+	from   int    // where in a row its element stands
+	picked []byte // its elements, one after another
+	whole  []byte // its elements as int64
+}
+
+// pick returns the elements of n rows.
+func (v *view) pick(rows []byte, n int) []byte {
+	size, width := v.column.elem.size, v.width()
+	if size == width {
+		return rows[:n*size]
+	}
+	v.picked = sized(v.picked, n*size)
+	gather(v.picked, rows[v.from:], size, width)
+	return v.picked
+}
+
+// gather copies an element out of every row.
+func gather(dst, rows []byte, size, width int) {
+	switch size {
+	case 2:
+		for i := 0; len(dst) >= 2; i += width {
+			copy(dst[:2], rows[i:i+2])
+			dst = dst[2:]
+		}
+	case 8:
+		for i := 0; len(dst) >= 8; i += width {
+			copy(dst[:8], rows[i:i+8])
+			dst = dst[8:]
+		}
+	default:
+		for i := 0; len(dst) >= size; i += width {
+			copy(dst[:size], rows[i:])
+			dst = dst[size:]
+		}
+	}
+}
