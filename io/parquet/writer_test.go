@@ -273,7 +273,8 @@ func TestWriterMemory(t *testing.T) {
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if heap[4] > heap[0]+16<<20 || heap[4] > 96<<20 {
+	// Four million events more would take 52 MB if they were kept; what is on its way varies by some row groups.
+	if heap[4] > heap[0]+40<<20 || heap[4] > 112<<20 {
 		t.Errorf("the heap holds %d bytes after each further million events", heap)
 	}
 }
