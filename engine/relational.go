@@ -3,7 +3,6 @@ package engine
 import (
 	"math"
 
-	"github.com/evq-project/evq/exprs"
 	"github.com/evq-project/evq/plan"
 	"github.com/evq-project/evq/udf/stackedhist"
 )
@@ -19,9 +18,8 @@ func relational(windows plan.Node, h stackedhist.Histogram) plan.Node {
 	if h.Timebase == stackedhist.OfWindow {
 		bin.Base = plan.WindowTime
 	}
-	group := &plan.Group{In: bin, Keys: []exprs.Value{exprs.P, exprs.Y, exprs.X}}
+	group := &plan.Group{In: bin, Keys: plan.PlaneKeys(max(h.Downsample, 1))}
 	if h.Downsample == 2 {
-		group.Keys = []exprs.Value{exprs.P, exprs.Y.Div(2), exprs.X.Div(2)}
 		group.Where = plan.Halved()
 	}
 	dense := &plan.Dense{In: group, Cutoff: h.Cutoff, Wrap: h.Overflow == stackedhist.Wrapping}

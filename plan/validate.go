@@ -92,14 +92,15 @@ func (n *Dense) Grouping() (Grouping, error) {
 		return Grouping{}, fmt.Errorf("%w: %q needs binned windows below %q", ErrInvalid, n, g)
 	}
 	for _, d := range []int{1, 2} {
-		if sameKeys(g.Keys, planeKeys(d)) {
+		if sameKeys(g.Keys, PlaneKeys(d)) {
 			return Grouping{g, b, d}, nil
 		}
 	}
 	return Grouping{}, fmt.Errorf("%w: %q lays out counts by p, y, x or by p, y // 2, x // 2, not %q", ErrInvalid, n, g)
 }
 
-func planeKeys(d int) []exprs.Value {
+// PlaneKeys are the group keys that make planes of counts: polarity, row and column, the latter two divided by d.
+func PlaneKeys(d int) []exprs.Value {
 	if d == 1 {
 		return []exprs.Value{exprs.P, exprs.Y, exprs.X}
 	}

@@ -158,16 +158,7 @@ func (b *datasetBench) compare(ctx context.Context, c *contest) error {
 			reference, c.results.Reference, row.Check = tree, p.name, "the reference"
 			continue
 		}
-		d, err := rvt.Check(ctx, reference, tree)
-		if err != nil {
-			return err
-		}
-		row.Check = checkText(d)
-		b.app.say(p.name + ": " + row.Check)
-		if p.own && !d.Equal() {
-			return fmt.Errorf("%s differs from %s: %v; nothing was timed", p.name, c.results.Reference, d)
-		}
-		if err := c.clean(p); err != nil {
+		if err := c.judge(ctx, p, reference, tree); err != nil {
 			return err
 		}
 	}

@@ -233,16 +233,7 @@ func (b *rvtBench) compare(ctx context.Context, c *contest) error {
 			}
 			continue
 		}
-		d, err := rvt.Check(ctx, *ref, frames)
-		if err != nil {
-			return err
-		}
-		row.Check = checkText(d)
-		b.app.say(p.name + ": " + row.Check)
-		if p.own && !d.Equal() {
-			return fmt.Errorf("%s differs from %s: %v; nothing was timed", p.name, c.results.Reference, d)
-		}
-		if err := c.clean(p); err != nil {
+		if err := c.judge(ctx, p, *ref, frames); err != nil {
 			return err
 		}
 	}

@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/evq-project/evq/engine/rvt"
 )
 
 // A program is one way to do the work, run as a process of its own.
@@ -79,6 +81,22 @@ func (c *contest) once(ctx context.Context, p program) (string, error) {
 
 // clean removes what once made.
 func (c *contest) clean(p program) error { return os.RemoveAll(c.out(p)) }
+
+// judge compares what a program made with the reference, whole, notes how they differ, and removes it. A difference
+// of evq's is an error; what differs of the others is only noted.
+func (c *contest) judge(ctx context.Context, p program, reference, made string) error {
+	d, err := rvt.Check(ctx, reference, made)
+	if err != nil {
+		return err
+	}
+	row := c.row(p)
+	row.Check = checkText(d)
+	c.app.say(p.name + ": " + row.Check)
+	if p.own && !d.Equal() {
+		return fmt.Errorf("%s differs from %s: %v; nothing was timed", p.name, c.results.Reference, d)
+	}
+	return c.clean(p)
+}
 
 // time runs every program that has not failed, in turn, over and over.
 func (c *contest) time(ctx context.Context) error {

@@ -3,7 +3,6 @@ package aedat3
 import (
 	"context"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"io"
 
@@ -86,11 +85,8 @@ func (d *decoder) load(ctx context.Context) error {
 }
 
 func (d *decoder) read(b []byte, at int64) error {
-	if n, err := d.file.ReadAt(b, at); n < len(b) {
-		if errors.Is(err, io.EOF) {
-			err = rawheader.ErrShrunk
-		}
-		return fmt.Errorf("%s: reading at byte %d: %w", name, at+int64(n), err)
+	if err := rawheader.ReadFull(d.file, b, at); err != nil {
+		return fmt.Errorf("%s: %w", name, err)
 	}
 	return nil
 }

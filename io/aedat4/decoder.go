@@ -227,11 +227,8 @@ func (d *decoder) payload(size int64) ([]byte, error) {
 }
 
 func (d *decoder) read(b []byte, at int64) error {
-	if n, err := d.file.ReadAt(b, at); n < len(b) {
-		if errors.Is(err, io.EOF) {
-			err = rawheader.ErrShrunk
-		}
-		return fmt.Errorf("%s: reading at byte %d: %w", name, at+int64(n), err)
+	if err := rawheader.ReadFull(d.file, b, at); err != nil {
+		return fmt.Errorf("%s: %w", name, err)
 	}
 	return nil
 }

@@ -60,7 +60,7 @@ type Policy struct {
 	TimeStep    time.Duration     // from one event to the next, in formats without times; 0 = such a format is refused
 	Columns     []string          // the order of columns, such as t,x,y,p, in formats that do not say it; nil = as found
 	Layout      string            // of formats that have several and do not say which; "" = as found
-	Stream      int               // which of several event streams; -1 or 0 = the first (see StreamGiven)
+	Stream      int               // which of several event streams, where StreamGiven is set; else the first
 	StreamGiven bool              // Stream was chosen
 	DatasetMap  map[string]string // names of the datasets for t, x, y, p in HDF5 and archives; nil = as found
 	Salvage     bool              // skip damage before the tail, name each bad range and go on

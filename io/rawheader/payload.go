@@ -44,12 +44,21 @@ func (p *Payload) Next(ctx context.Context) (b []byte, offset int64, err error) 
 		return nil, p.pos, io.EOF
 	}
 	b = p.buf[:min(int64(len(p.buf)), p.end-p.pos)]
-	if n, err := p.r.ReadAt(b, p.pos); n < len(b) {
-		if errors.Is(err, io.EOF) {
-			err = ErrShrunk
-		}
-		return nil, p.pos, fmt.Errorf("reading at byte %d: %w", p.pos+int64(n), err)
+	if err := ReadFull(p.r, b, p.pos); err != nil {
+		return nil, p.pos, err
 	}
 	offset, p.pos = p.pos, p.pos+int64(len(b))
 	return b, offset, nil
+}
+
+// ReadFull fills b from the byte at, where the file's size said that it could; what is missing now is ErrShrunk.
+func ReadFull(r io.ReaderAt, b []byte, at int64) error {
+	n, err := r.ReadAt(b, at)
+	if n == len(b) {
+		return nil
+	}
+	if errors.Is(err, io.EOF) {
+		err = ErrShrunk
+	}
+	return fmt.Errorf("reading at byte %d: %w", at+int64(n), err)
 }
