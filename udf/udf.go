@@ -1,5 +1,5 @@
-// Package udf defines the functions that need to see many events: representations, and later filters with
-// memory and aggregates.
+// Package udf defines the functions that need to see many events: representations, filters with memory
+// and aggregates.
 //
 // It knows events, blocks and devices; it refuses to know files and plans.
 package udf
@@ -23,6 +23,13 @@ type Representation interface {
 	Columns() event.Columns
 	// Open readies an encoder for a sensor of known size.
 	Open(g event.Geometry, d accel.Device) (Encoder, error)
+}
+
+// A Rememberer is a representation whose blocks depend on events before their window. The engine hands its encoder
+// all windows in order, and with each the events since the window before (event.Window.Since).
+type Rememberer interface {
+	Representation
+	Remembers() bool
 }
 
 // An Encoder encodes windows on one device. It serves one goroutine at a time; the engine opens one for each.

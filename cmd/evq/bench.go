@@ -66,7 +66,7 @@ the same events on every machine, in any format that evq writes.`,
 
 // parseSeconds reads a number of seconds, or a duration with a unit.
 func parseSeconds(s string) (time.Duration, error) {
-	us, err := parseMicros(s, "s")
+	us, err := event.ParseMicros(s, "s")
 	if err == nil && us < 1 {
 		err = fmt.Errorf("%q is less than a microsecond", s)
 	}

@@ -13,55 +13,9 @@ import (
 	"github.com/evq-project/evq/io/event"
 )
 
-var number = regexp.MustCompile(`^([+-]?[0-9]+(?:\.[0-9]+)?)\s*([A-Za-zµμ]*)$`)
-
-// units are how many nanoseconds a unit of time has.
-var units = map[string]int64{
-	"ns": 1, "us": 1e3, "µs": 1e3, "μs": 1e3, "ms": 1e6, "s": 1e9, "m": 60e9, "h": 3600e9,
-}
-
-// parseMicros reads a decimal with a unit of time, exactly, and rounds half to even to microseconds. A plain
-// number is in the unit bare, or an error where bare is empty.
-func parseMicros(s, bare string) (int64, error) {
-	m := number.FindStringSubmatch(strings.TrimSpace(s))
-	if m == nil {
-		return 0, fmt.Errorf("%q is no time; write 50ms, 2.5s or 3m (ns, us, ms, s, m, h)", s)
-	}
-	unit := m[2]
-	if unit == "" {
-		unit = bare
-	}
-	v, ok := new(big.Rat).SetString(m[1])
-	if !ok {
-		return 0, fmt.Errorf("%q is no time", s)
-	}
-	if unit == "" {
-		if v.Sign() == 0 {
-			return 0, nil
-		}
-		return 0, fmt.Errorf("%q has no unit; write 50ms, 2.5s or 3m (ns, us, ms, s, m, h)", s)
-	}
-	scale, ok := units[unit]
-	if !ok {
-		return 0, fmt.Errorf("%q: %q is no unit of time; there are ns, us, ms, s, m, h", s, unit)
-	}
-	return roundHalfEven(v.Mul(v, big.NewRat(scale, 1000)), s)
-}
-
-func roundHalfEven(v *big.Rat, s string) (int64, error) {
-	q, r := new(big.Int).DivMod(v.Num(), v.Denom(), new(big.Int))
-	if c := r.Lsh(r, 1).Cmp(v.Denom()); c > 0 || c == 0 && q.Bit(0) == 1 {
-		q.Add(q, big.NewInt(1))
-	}
-	if !q.IsInt64() {
-		return 0, fmt.Errorf("%q is too large", s)
-	}
-	return q.Int64(), nil
-}
-
 // parseDuration reads a duration such as 50ms. It has a unit and is not negative.
 func parseDuration(s string) (time.Duration, error) {
-	us, err := parseMicros(s, "")
+	us, err := event.ParseMicros(s, "")
 	switch {
 	case err != nil:
 		return 0, err
@@ -81,7 +35,7 @@ type instant struct {
 
 // parseInstant reads 2.5s, 1500000 (µs), or +1s for a second after the first event.
 func parseInstant(s string) (instant, error) {
-	us, err := parseMicros(s, "us")
+	us, err := event.ParseMicros(s, "us")
 	return instant{us, strings.HasPrefix(strings.TrimSpace(s), "+")}, err
 }
 
@@ -190,6 +144,9 @@ func parseCount(s string) (int64, error) {
 	}
 	return n, nil
 }
+
+// number matches a decimal and what follows it.
+var number = regexp.MustCompile(`^([+-]?[0-9]+(?:\.[0-9]+)?)\s*([A-Za-z]*)$`)
 
 var errNumber = errors.New("no number")
 

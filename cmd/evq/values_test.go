@@ -15,12 +15,12 @@ func TestMicros(t *testing.T) {
 		"0.0000005s": 0, "0.0000015s": 2, "0.0000025s": 2, "1.0000011s": 1_000_001, "0.120001s": 120_001, "4.35s": 4_350_000,
 		"1.005001s": 1_005_001, "1500000": 1_500_000, "-5": -5, "-1.5us": -2, "0": 0, "12 us": 12, "9223372036854775807": 1<<63 - 1,
 	} {
-		if got, err := parseMicros(s, "us"); err != nil || got != want {
+		if got, err := event.ParseMicros(s, "us"); err != nil || got != want {
 			t.Errorf("%q is %d, %v; want %d", s, got, err, want)
 		}
 	}
 	for _, s := range []string{"", "ms", "1..2", ".5s", "1e3", "5 parsec", "1s2", "9223372036854775808", "0x10", "NaN", "1.s"} {
-		if got, err := parseMicros(s, "us"); err == nil {
+		if got, err := event.ParseMicros(s, "us"); err == nil {
 			t.Errorf("%q is taken for %d", s, got)
 		}
 	}

@@ -114,6 +114,9 @@ type Window struct {
 	Index      int
 	Start, End int64
 	Lo, Hi     int
+	// Since is where the events begin that no earlier window was handed, Since <= Lo: it differs from Lo where
+	// events lie between windows. Only readers that asked for those events may look at it.
+	Since int
 }
 
 // Windowed is a run of complete windows over one batch. Windows may overlap and share events.
