@@ -76,7 +76,7 @@ type cancelling struct {
 	at     time.Time
 }
 
-func (c *cancelling) Open(tensor.Layout) (tensor.Sink, error) { return c, nil }
+func (c *cancelling) Open(...tensor.Layout) (tensor.Sink, error) { return c, nil }
 func (c *cancelling) Write(ctx context.Context, b tensor.Block) error {
 	if err := c.memorySink.Write(ctx, b); len(c.blocks) != 3 || err != nil {
 		return err

@@ -14,7 +14,7 @@ import (
 // Convert copies a source, with its triggers, to a file whose format follows its extension: the sorted
 // store (.parquet), or any format with a writer. The source is a recording, or a frame's Source. The file appears
 // under its name only when it is complete.
-// Options: Format (of the output), Force, Compression, Threads, Progress, Policies and Facts (which a store
+// Options: Format (of the output), Force, Compression, PolarityOut, TimeType, LayoutOut, Threads, Progress, Policies and Facts (which a store
 // records), Collected.
 func Convert(ctx context.Context, src event.Source, path string, opts ...Option) (*event.Report, error) {
 	s := settingsOf(opts)
@@ -22,10 +22,13 @@ func Convert(ctx context.Context, src event.Source, path string, opts ...Option)
 	if err != nil {
 		return nil, err
 	}
+	out, err := s.createOptions(ctx, src, to)
+	if err != nil {
+		return nil, err
+	}
 	info := src.Info()
 	create := func() (event.Sink, error) {
-		return to.Create(path, format.Header{Geometry: src.Geometry(), Fields: info.Fields},
-			format.CreateOptions{Force: s.force, Compression: s.compression, Threads: s.threads})
+		return to.Create(path, format.Header{Geometry: src.Geometry(), Fields: info.Fields}, out)
 	}
 	var written convert.Written
 	o := convert.Options{Threads: s.threads, OffSensorGiven: s.policy.OnOffSensor != "", Facts: append(facts(s.policy), s.facts...), Written: &written}
@@ -33,6 +36,9 @@ func Convert(ctx context.Context, src event.Source, path string, opts ...Option)
 		o.Progress = func(done int64) { s.progress(done, info.Events) }
 	}
 	rep, err := convert.Run(ctx, src, create, o)
+	if err == nil {
+		leftOut(to, &written, rep)
+	}
 	if err == nil && s.stats != nil {
 		*s.stats = Stats{Report: rep, Events: rep.Events, Written: written}
 	}

@@ -108,11 +108,11 @@ func TestTable(t *testing.T) {
 			want[int64(rec.Y()[i])]++
 		}
 	}
-	if int(got.NumRows()) != len(want) || got.ColumnName(3) != "y" || got.ColumnName(4) != "count" {
+	if int(got.NumRows()) != len(want) || got.ColumnName(0) != "y" || got.ColumnName(1) != "count" {
 		t.Fatalf("%d rows of %v, want %d", got.NumRows(), got.Schema(), len(want))
 	}
 	for i := range int(got.NumRows()) {
-		y, n := int64At(got, 3, i), int64At(got, 4, i)
+		y, n := int64At(got, 0, i), int64At(got, 1, i)
 		if want[y] != n {
 			t.Errorf("row %d: y=%d count=%d, want %d", i, y, n, want[y])
 		}
@@ -221,8 +221,8 @@ type memorySink struct {
 }
 
 func (m *memorySink) String() string { return "memory" }
-func (m *memorySink) Open(l tensor.Layout) (tensor.Sink, error) {
-	m.layout = l
+func (m *memorySink) Open(l ...tensor.Layout) (tensor.Sink, error) {
+	m.layout = l[0]
 	return m, nil
 }
 func (m *memorySink) Write(_ context.Context, b tensor.Block) error {

@@ -34,13 +34,18 @@ func Example() {
 		log.Fatal(err)
 	}
 
-	layout, err := q.Layout()
-	fmt.Println(layout.Name, layout.Shape, layout.DType, err)
-	// Output: stacked_histogram (20, 360, 640) uint8 <nil>
+	layouts, err := q.Layouts()
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, l := range layouts {
+		fmt.Println(l.Name, l.Shape, l.DType)
+	}
+	// Output: stacked_histogram (20, 360, 640) uint8
 }
 
 // StackedHistogram is short for binning, grouping and laying out, and both are run in the same way.
-func ExampleTable_Dense() {
+func ExampleGrouped_Dense() {
 	scene, err := synth.New(synth.Options{Events: 20000, Duration: 20 * time.Millisecond, Size: event.Geometry{Width: 64, Height: 48}})
 	if err != nil {
 		log.Fatal(err)

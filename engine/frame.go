@@ -20,6 +20,25 @@ func (f Frame) Filter(preds ...exprs.Expr) Frame {
 	return Frame{&plan.Filter{In: f.node, Pred: exprs.And(preds...)}}
 }
 
+// Apply keeps the events that filters with memory keep, in the order written.
+func (f Frame) Apply(filters ...udf.Filter) Frame {
+	for _, by := range filters {
+		f = Frame{&plan.Apply{In: f.node, Filter: by}}
+	}
+	return f
+}
+
+// Map moves events: flips, crops, downsamples, shifts their time. Transforms apply in the order written.
+func (f Frame) Map(transforms ...exprs.Transform) Frame {
+	for _, by := range transforms {
+		f = Frame{&plan.Map{In: f.node, By: by}}
+	}
+	return f
+}
+
+// Group groups the whole recording by keys. It is short for Window(WholeRecording()).Group.
+func (f Frame) Group(keys ...exprs.Value) Grouped { return f.Window(WholeRecording()).Group(keys...) }
+
 // Limit keeps the first n events.
 func (f Frame) Limit(n int64) Frame { return Frame{&plan.Limit{In: f.node, N: n}} }
 
@@ -92,6 +111,12 @@ func (w Windowing) Complete() Windowing {
 	return w
 }
 
+// Intervals are half-open windows [starts[i], ends[i]) that are given one by one, in microseconds; starts do not
+// decrease. by says where they come from, for explain.
+func Intervals(starts, ends []int64, by string) Windowing {
+	return Windowing{plan.Intervals{Starts: starts, Ends: ends, By: by}}
+}
+
 // WholeRecording is one window from the first event to the last.
 func WholeRecording() Windowing { return Windowing{plan.Whole{}} }
 
@@ -108,27 +133,46 @@ func (w Windowed) StackedHistogram(opts ...stackedhist.Option) Tensors {
 	return w.Represent(h)
 }
 
-// Represent encodes each window with a representation.
-func (w Windowed) Represent(r udf.Representation) Tensors {
-	if h, ok := r.(stackedhist.Histogram); ok {
-		return Tensors{node: relational(w.node, h)}
+// Filter keeps, in every window, the events that satisfy every predicate. The windows stay where they are, though
+// fewer events lie in them.
+func (w Windowed) Filter(preds ...exprs.Expr) Windowed {
+	return Windowed{&plan.Filter{In: w.node, Pred: exprs.And(preds...)}}
+}
+
+// Represent encodes each window with one or more representations; a window then yields as many blocks, in order.
+func (w Windowed) Represent(r ...udf.Representation) Tensors {
+	if len(r) == 1 {
+		if h, ok := r[0].(stackedhist.Histogram); ok {
+			return Tensors{node: relational(w.node, h)}
+		}
 	}
-	return Tensors{node: &plan.Represent{In: w.node, Rep: r}}
+	return Tensors{node: &plan.Represent{In: w.node, Reps: r}}
 }
 
 // Bin numbers the events of each window by time, from 0 to n-1, as RVT does: the bins divide the time from
 // the window's first event to its last.
 func (w Windowed) Bin(n int) Binned { return Binned{node: &plan.Bin{In: w.node, Bins: n}} }
 
-// Group counts the events of each window by keys.
-func (w Windowed) Group(keys ...exprs.Value) Table {
-	return Table{&plan.Group{In: w.node, Keys: keys}}
+// BinWidth numbers the events of each window by time, one bin for every d from the window's start.
+func (w Windowed) BinWidth(d time.Duration) Binned {
+	return Binned{node: &plan.Bin{In: w.node, Width: d.Microseconds(), Base: plan.WindowTime}}
 }
+
+// Group groups the events of each window by keys. Without keys a window is one group.
+func (w Windowed) Group(keys ...exprs.Value) Grouped { return grouped(w.node, nil, keys) }
 
 // A Binned is a lazy query that yields windows whose events are numbered by time.
 type Binned struct {
 	node  plan.Node
 	where exprs.Expr
+}
+
+// OfWindow makes the bins divide the time from the window's start to its end.
+func (b Binned) OfWindow() Binned {
+	n := *b.node.(*plan.Bin)
+	n.Base = plan.WindowTime
+	b.node = &n
+	return b
 }
 
 // Where leaves out events after they were binned, so that they still mark where a window's bins begin and end.
@@ -140,10 +184,8 @@ func (b Binned) Where(preds ...exprs.Expr) Binned {
 	return b
 }
 
-// Group counts the events of each bin by keys.
-func (b Binned) Group(keys ...exprs.Value) Table {
-	return Table{&plan.Group{In: b.node, Keys: keys, Where: b.where}}
-}
+// Group groups the events of each bin by keys.
+func (b Binned) Group(keys ...exprs.Value) Grouped { return grouped(b.node, b.where, keys) }
 
 // Collect runs the query and returns its events as one batch, which holds all of them in memory.
 func (f Frame) Collect(ctx context.Context, opts ...Option) (event.Batch, error) {

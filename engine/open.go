@@ -15,10 +15,10 @@ import (
 type Recording struct{ event.Source }
 
 // Open opens a recording of any format, or a store. The format is recognised by content. Options: Format,
-// Size, OnUnsorted, OnOffSensor, Strict, Policies, Threads, Memory, Logger.
+// Join, Size, OnUnsorted, OnOffSensor, Strict, Policies, Threads, Memory, Logger.
 func Open(path string, opts ...Option) (*Recording, error) {
 	s := settingsOf(opts)
-	src, err := formats.Open(context.Background(), path, s.format, s.policy)
+	src, err := formats.Open(context.Background(), path, s.format, s.policy, s.parts...)
 	if err != nil {
 		return nil, err
 	}

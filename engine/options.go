@@ -18,6 +18,7 @@ type Option func(*settings)
 
 type settings struct {
 	format   string
+	parts    []string
 	policy   format.Policy
 	device   string
 	threads  int
@@ -27,9 +28,11 @@ type settings struct {
 	logger   *slog.Logger
 	progress func(done, total int64)
 	stats    *Stats
+	analyze  bool
 
 	force       bool
 	compression string
+	output      format.CreateOptions // but for what has a field of its own
 	facts       []event.Field
 }
 
@@ -56,6 +59,9 @@ func (s settings) pick() (accel.Device, error) { return accel.Pick(devices.All, 
 
 // Format names the recording's format instead of recognising it.
 func Format(name string) Option { return func(s *settings) { s.format = name } }
+
+// Join names the other parts of a recording that a camera split, in order: they are read as one recording with the first.
+func Join(more ...string) Option { return func(s *settings) { s.parts = more } }
 
 // Size sets the sensor's size in pixels; it wins over the recording's own.
 func Size(width, height int) Option {
@@ -141,5 +147,6 @@ type Stats struct {
 	Last      int64
 	Windows   int64           // blocks or windows yielded
 	Empty     int64           // of those, without an event
+	Rows      int64           // rows of a table
 	Written   convert.Written // what Convert wrote
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/evq-project/evq/engine/exec"
+	"github.com/evq-project/evq/io/event"
 	"github.com/evq-project/evq/plan"
 	"github.com/evq-project/evq/plan/optimize"
 )
@@ -20,6 +21,7 @@ type runner struct {
 	low     *lowering
 	windows int64
 	empty   int64
+	rows    int64
 }
 
 // prepare validates and optimises a plan.
@@ -66,9 +68,11 @@ func (r *runner) run(ctx context.Context, op exec.Operator, next func(context.Co
 		return err
 	}
 	if r.stats != nil {
-		rep := r.low.scan.Report()
-		*r.stats = Stats{Report: rep, Events: rep.Events, Windows: r.windows, Empty: r.empty}
-		r.stats.First, r.stats.Last = r.low.scan.Times()
+		rep := r.low.report()
+		*r.stats = Stats{Report: rep, Events: rep.Events, Windows: r.windows, Empty: r.empty, Rows: r.rows}
+		if r.low.scan != nil {
+			r.stats.First, r.stats.Last = r.low.scan.Times()
+		}
 		if r.low.represent != nil {
 			r.stats.OffSensor = r.low.represent.OffSensor()
 		}
@@ -109,4 +113,12 @@ func ruleDoc(rules []optimize.Rule, name string) string {
 
 func indent(s string) string {
 	return "  " + strings.ReplaceAll(strings.TrimSuffix(s, "\n"), "\n", "\n  ") + "\n"
+}
+
+// report is what reading counted; nothing was read of an empty scan.
+func (l *lowering) report() *event.Report {
+	if l.scan == nil {
+		return &event.Report{}
+	}
+	return l.scan.Report()
 }

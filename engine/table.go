@@ -5,16 +5,82 @@ import (
 	"fmt"
 
 	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/memory"
 
 	"github.com/evq-project/evq/engine/exec"
+	"github.com/evq-project/evq/exprs"
 	"github.com/evq-project/evq/plan"
+	"github.com/evq-project/evq/udf"
 )
 
-// A Table is a lazy query that yields rows: counts by window, bin and keys.
-type Table struct{ node plan.Node }
+// A Grouped is a lazy query that groups events. As a table it counts the events of every group; Agg asks for more.
+type Grouped struct {
+	Table
+	group *plan.Group
+}
+
+func grouped(in plan.Node, where exprs.Expr, keys []exprs.Value) Grouped {
+	g := &plan.Group{In: in, Where: where, Aggs: []plan.Agg{counted}}
+	for _, k := range keys {
+		g.Keys = append(g.Keys, plan.Key{Name: k.String(), Value: k})
+	}
+	return Grouped{Table{node: g}, g}
+}
+
+// Named names the columns of the keys, in their order.
+func (g Grouped) Named(names ...string) Grouped {
+	c := *g.group
+	c.Keys = append([]plan.Key{}, c.Keys...)
+	for i := range min(len(names), len(c.Keys)) {
+		c.Keys[i].Name = names[i]
+	}
+	return Grouped{Table{node: &c}, &c}
+}
+
+// An Aggregated is an aggregate of a group, with its arguments.
+type Aggregated struct{ agg plan.Agg }
+
+// Agg makes an aggregate of a function, such as those of package udf/aggregates, and its arguments. Its column is
+// called as it is written, such as mean(x).
+func Agg(f udf.Aggregate, args ...exprs.Value) Aggregated {
+	a := plan.Agg{Func: f, Args: args}
+	a.Name = a.Call()
+	return Aggregated{a}
+}
+
+// As names the column.
+func (a Aggregated) As(name string) Aggregated { a.agg.Name = name; return a }
+
+// Agg computes aggregates of every group instead of their counts.
+func (g Grouped) Agg(aggs ...Aggregated) Table {
+	c := *g.group
+	c.Aggs = nil
+	for _, a := range aggs {
+		c.Aggs = append(c.Aggs, a.agg)
+	}
+	return Table{node: &c}
+}
+
+// A Table is a lazy query that yields rows: window, window_start, window_end and window_events where there are windows,
+// bin where windows are binned, a column per key and one per aggregate. Integers are int64, other numbers float64.
+type Table struct {
+	node plan.Node
+	err  error // what was wrong with the arguments
+}
 
 // Limit keeps the first n rows.
-func (q Table) Limit(n int64) Table { return Table{&plan.Limit{In: q.node, N: n}} }
+func (q Table) Limit(n int64) Table { return Table{&plan.Limit{In: q.node, N: n}, q.err} }
+
+// An Order is a column to sort by.
+type Order = plan.Order
+
+// OrderBy sorts the rows. Rows that are equal stay as they were: in the order of windows, bins and keys.
+func (q Table) OrderBy(by ...Order) Table { return Table{&plan.Sort{In: q.node, By: by}, q.err} }
+
+// Table lays the blocks of one representation out as rows, one for each element that is not zero: the window's columns,
+// an index for each axis of the block such as channel, y and x, and value.
+func (q Tensors) Table() Table { return Table{&plan.Cells{In: q.node}, q.err} }
 
 // A DenseOption says how counts become the bytes of a block.
 type DenseOption func(*plan.Dense)
@@ -27,58 +93,116 @@ func Wrap() DenseOption { return func(d *plan.Dense) { d.Wrap = true } }
 
 // Dense lays counts of binned windows out as blocks (2*bins, rows, columns), OFF first. The keys must be
 // exprs.P, exprs.Y, exprs.X, or exprs.P and the other two divided by 2.
-func (q Table) Dense(opts ...DenseOption) Tensors {
-	d := &plan.Dense{In: q.node, Cutoff: 10}
+func (g Grouped) Dense(opts ...DenseOption) Tensors {
+	d := &plan.Dense{In: g.node, Cutoff: 10}
 	for _, o := range opts {
 		o(d)
 	}
 	return Tensors{node: d}
 }
 
-// Collect runs the query and returns all rows as one Arrow record, which the caller releases: window,
-// window_start, window_end, bin where windows are binned, a column per key, and count, all int64.
-func (q Table) Collect(ctx context.Context, opts ...Option) (arrow.RecordBatch, error) {
+// Schema returns the columns of the query's rows.
+func (q Table) Schema(opts ...Option) (*arrow.Schema, error) {
+	r, err := q.prepare(opts)
+	if err != nil {
+		return nil, err
+	}
+	return exec.Schema(fields(r.node)), nil
+}
+
+func (q Table) prepare(opts []Option) (*runner, error) {
+	if q.err != nil {
+		return nil, q.err
+	}
 	r, err := prepare(q.node, opts)
 	if err != nil {
 		return nil, err
 	}
+	if n := len(fields(r.node)); n == 0 {
+		return nil, fmt.Errorf("engine: %q yields no table", r.node)
+	}
+	return r, nil
+}
+
+// Collect runs the query and returns all rows as one Arrow record, which the caller releases.
+func (q Table) Collect(ctx context.Context, opts ...Option) (arrow.RecordBatch, error) {
+	schema, err := q.Schema(opts...)
+	if err != nil {
+		return nil, err
+	}
+	var all []arrow.RecordBatch
+	defer func() {
+		for _, r := range all {
+			r.Release()
+		}
+	}()
+	err = q.Each(ctx, func(r arrow.RecordBatch) error { r.Retain(); all = append(all, r); return nil }, opts...)
+	if err != nil {
+		return nil, err
+	}
+	cols := make([]arrow.Array, len(schema.Fields()))
+	rows := int64(0)
+	for i := range cols {
+		var parts []arrow.Array
+		for _, r := range all {
+			parts = append(parts, r.Column(i))
+		}
+		if len(parts) == 0 {
+			cols[i] = array.MakeArrayOfNull(memory.DefaultAllocator, schema.Field(i).Type, 0)
+		} else if cols[i], err = array.Concatenate(parts, memory.DefaultAllocator); err != nil {
+			return nil, fmt.Errorf("engine: %w", err)
+		}
+		defer cols[i].Release()
+		rows = int64(cols[i].Len())
+	}
+	return array.NewRecordBatch(schema, cols, rows), nil
+}
+
+// rowsAtOnce is how many rows a record has at most, so that small windows do not make a record each.
+const rowsAtOnce = 1 << 14
+
+// Each runs the query and calls do with one record of rows after another; a record is valid until do returns.
+func (q Table) Each(ctx context.Context, do func(arrow.RecordBatch) error, opts ...Option) error {
+	r, err := q.prepare(opts)
+	if err != nil {
+		return err
+	}
 	op, err := r.lowering().table(r.node)
 	if err != nil {
-		return nil, err
-	}
-	keys, bins, err := tableColumns(r.node)
-	if err != nil {
-		return nil, err
-	}
-	build := exec.NewTableBuilder(keys, bins)
-	err = r.run(ctx, op, func(ctx context.Context) error {
-		g, err := op.Next(ctx)
-		if err == nil {
-			r.windows++
-			build.Append(g)
-		}
 		return err
+	}
+	schema := exec.Schema(op.Fields())
+	var held exec.Rows
+	flush := func() error {
+		if held.N == 0 {
+			return nil
+		}
+		rec := exec.Record(schema, held)
+		held = exec.Rows{}
+		defer rec.Release()
+		return do(rec)
+	}
+	err = r.run(ctx, op, func(ctx context.Context) error {
+		rows, err := op.Next(ctx)
+		if err != nil {
+			return err
+		}
+		r.rows += int64(rows.N)
+		if held = exec.Joined(held, rows); held.N < rowsAtOnce {
+			return nil
+		}
+		return flush()
 	})
-	return build.Record(), err
+	if err != nil {
+		return err
+	}
+	return flush()
 }
 
 // Explain returns the plan as written, the rules that changed it, and the operators that will run.
-func (q Table) Explain(opts ...Option) (string, error) { return explain(q.node, opts) }
-
-// tableColumns returns the names of a group's keys, and whether its windows are binned.
-func tableColumns(n plan.Node) (keys []string, bins bool, err error) {
-	for {
-		switch t := n.(type) {
-		case *plan.Limit:
-			n = t.In
-		case *plan.Group:
-			for _, k := range t.Keys {
-				keys = append(keys, k.String())
-			}
-			_, bins = t.In.(*plan.Bin)
-			return keys, bins, nil
-		default:
-			return nil, false, fmt.Errorf("engine: %q yields no table", n)
-		}
+func (q Table) Explain(opts ...Option) (string, error) {
+	if q.err != nil {
+		return "", q.err
 	}
+	return explain(q.node, opts)
 }

@@ -42,8 +42,8 @@ func (q Tensors) Each(ctx context.Context, do func(tensor.Block) error, opts ...
 // WriteTo runs the query into an output, which appears under its name only when it is complete.
 func (q Tensors) WriteTo(ctx context.Context, out tensor.Output, opts ...Option) error {
 	var sink tensor.Sink
-	open := func(l tensor.Layout) (err error) {
-		sink, err = out.Open(l) // its errors name the output, as all of a sink's do
+	open := func(l []tensor.Layout) (err error) {
+		sink, err = out.Open(l...) // its errors name the output, as all of a sink's do
 		return err
 	}
 	err := q.each(ctx, opts, open, func(ctx context.Context, b tensor.Block) error {
@@ -62,8 +62,8 @@ func (q Tensors) WriteTo(ctx context.Context, out tensor.Output, opts ...Option)
 	return sink.Close()
 }
 
-// each runs the query; open, where given, is told the blocks' layout before the first.
-func (q Tensors) each(ctx context.Context, opts []Option, open func(tensor.Layout) error, do func(context.Context, tensor.Block) error) error {
+// each runs the query; open, where given, is told the blocks' layouts before the first.
+func (q Tensors) each(ctx context.Context, opts []Option, open func([]tensor.Layout) error, do func(context.Context, tensor.Block) error) error {
 	if q.err != nil {
 		return q.err
 	}
@@ -71,7 +71,7 @@ func (q Tensors) each(ctx context.Context, opts []Option, open func(tensor.Layou
 	if err != nil {
 		return err
 	}
-	layout, err := r.layout()
+	layouts, err := r.layouts()
 	if err != nil {
 		return err
 	}
@@ -81,7 +81,7 @@ func (q Tensors) each(ctx context.Context, opts []Option, open func(tensor.Layou
 		return err
 	}
 	if open != nil {
-		if err := open(layout); err != nil {
+		if err := open(layouts); err != nil {
 			_ = op.Close()
 			return err
 		}
@@ -91,24 +91,26 @@ func (q Tensors) each(ctx context.Context, opts []Option, open func(tensor.Layou
 		if err != nil {
 			return err
 		}
-		r.windows++
-		if b.Events == 0 {
-			r.empty++
+		if b.Part == 0 {
+			r.windows++
+			if b.Events == 0 {
+				r.empty++
+			}
 		}
 		return do(ctx, b)
 	})
 }
 
-// Layout returns the shape and type of the query's blocks.
-func (q Tensors) Layout(opts ...Option) (tensor.Layout, error) {
+// Layouts returns the shapes and types of the blocks that a window yields.
+func (q Tensors) Layouts(opts ...Option) ([]tensor.Layout, error) {
 	if q.err != nil {
-		return tensor.Layout{}, q.err
+		return nil, q.err
 	}
 	r, err := prepare(q.node, opts)
 	if err != nil {
-		return tensor.Layout{}, err
+		return nil, err
 	}
-	return r.layout()
+	return r.layouts()
 }
 
 // Explain returns the plan as written, the rules that changed it, and the operators that will run.
@@ -119,49 +121,21 @@ func (q Tensors) Explain(opts ...Option) (string, error) {
 	return explain(q.node, opts)
 }
 
-// layout returns what the plan's blocks look like.
-func (r *runner) layout() (tensor.Layout, error) {
-	n := r.node
-	for {
-		limit, ok := n.(*plan.Limit)
-		if !ok {
-			break
-		}
-		n = limit.In
+// layouts returns what the plan's blocks look like.
+func (r *runner) layouts() ([]tensor.Layout, error) {
+	if _, err := r.geometry(); err != nil {
+		return nil, err
 	}
-	geometry, err := r.geometry()
-	if err != nil {
-		return tensor.Layout{}, err
-	}
-	switch n := n.(type) {
-	case *plan.Represent:
-		return n.Rep.Layout(geometry), nil
-	case *plan.Dense:
-		return denseLayout(n, geometry)
-	}
-	return tensor.Layout{}, fmt.Errorf("engine: %q yields no blocks", n)
-}
-
-// denseLayout is the layout of grouped counts: that of the stacked histogram they make.
-func denseLayout(n *plan.Dense, g event.Geometry) (tensor.Layout, error) {
-	of, err := n.Grouping()
-	if err != nil {
-		return tensor.Layout{}, err
-	}
-	return tensor.Layout{
-		Name:  "stacked_histogram",
-		Shape: tensor.Shape{2 * of.Bin.Bins, g.Height / of.Downsample, g.Width / of.Downsample},
-		DType: tensor.Uint8,
-	}, nil
+	return plan.Layouts(r.node)
 }
 
 // geometry returns the sensor's size, or an error that says how far the events reach and how to give it.
 func (r *runner) geometry() (event.Geometry, error) {
-	src := plan.Source(r.node).Source
-	g := src.Geometry()
+	g := plan.Geometry(r.node)
 	if g.Known() {
 		return g, nil
 	}
+	src := plan.Source(r.node).Source
 	x, y, err := reach(src)
 	if err != nil {
 		return g, fmt.Errorf("%v: the sensor's size is not known; give it with --size WIDTHxHEIGHT (%w)", src, err)

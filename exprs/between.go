@@ -7,137 +7,147 @@ import (
 	"github.com/evq-project/evq/io/event"
 )
 
-// between holds where lo <= v <= hi; MinInt64 and MaxInt64 stand for an open side.
+// Lt holds where the value is less than n.
+func (v Value) Lt(n int64) Expr {
+	if n == math.MinInt64 {
+		return False
+	}
+	return v.Between(math.MinInt64, n-1)
+}
+
+// Le holds where the value is at most n.
+func (v Value) Le(n int64) Expr { return v.Between(math.MinInt64, n) }
+
+// Gt holds where the value is greater than n.
+func (v Value) Gt(n int64) Expr {
+	if n == math.MaxInt64 {
+		return False
+	}
+	return v.Between(n+1, math.MaxInt64)
+}
+
+// Ge holds where the value is at least n.
+func (v Value) Ge(n int64) Expr { return v.Between(n, math.MaxInt64) }
+
+// Eq holds where the value is n.
+func (v Value) Eq(n int64) Expr { return v.Between(n, n) }
+
+// Ne holds where the value is not n.
+func (v Value) Ne(n int64) Expr { return Not(v.Eq(n)) }
+
+// Between holds where lo <= value <= hi.
+func (v Value) Between(lo, hi int64) Expr { return &between{v, Interval{lo, hi}} }
+
+// between holds where a value lies in an interval; the ends of int64 stand for an open side.
 type between struct {
-	v      Value
-	lo, hi int64
+	v  Value
+	in Interval
 }
 
-func (*between) isExpr()                  {}
-func (e *between) Columns() event.Columns { return e.v.Columns() }
+func (e *between) Columns() event.Columns          { return e.v.Columns() }
+func (e *between) Box() event.Box                  { return e.box(event.Everything) }
+func (e *between) box(within event.Box) event.Box  { return e.v.narrow(e.in, within) }
+func (e *between) Mask(b event.Batch, keep []bool) { maskBlocks(e, b, keep) }
+func (e *between) String() string                  { return e.text("") }
 
-func (e *between) String() string {
+// text prints the predicate, or its opposite where not is "not ".
+func (e *between) text(not string) string {
 	switch {
-	case e.lo == e.hi:
-		return fmt.Sprintf("%v = %d", e.v, e.lo)
-	case e.lo == math.MinInt64:
-		return fmt.Sprintf("%v <= %d", e.v, e.hi)
-	case e.hi == math.MaxInt64:
-		return fmt.Sprintf("%v >= %d", e.v, e.lo)
+	case e.in.Lo == e.in.Hi && not == "":
+		return fmt.Sprintf("%v = %d", e.v, e.in.Lo)
+	case e.in.Lo == e.in.Hi:
+		return fmt.Sprintf("%v != %d", e.v, e.in.Lo)
+	case e.in.Lo == math.MinInt64 && not == "":
+		return fmt.Sprintf("%v <= %d", e.v, e.in.Hi)
+	case e.in.Hi == math.MaxInt64 && not == "":
+		return fmt.Sprintf("%v >= %d", e.v, e.in.Lo)
 	}
-	return fmt.Sprintf("%v between %d and %d", e.v, e.lo, e.hi)
+	return fmt.Sprintf("%v %sbetween %d and %d", e.v, not, e.in.Lo, e.in.Hi)
 }
 
-// Box undoes divisions; a remainder says nothing of the column itself.
-func (e *between) Box() event.Box {
-	if e.lo > e.hi {
-		return event.Nothing
-	}
-	lo, hi := e.lo, e.hi
-	for i := len(e.v.ops) - 1; i >= 0; i-- {
-		o := e.v.ops[i]
-		if o.kind == mod {
-			if hi < 0 || lo >= o.by {
-				return event.Nothing
-			}
-			lo, hi = math.MinInt64, math.MaxInt64
-			continue
-		}
-		lo, hi = mulSat(lo, o.by), addSat(mulSat(hi, o.by), o.by-1)
-	}
-	return columnBox(e.v.col, lo, hi)
-}
-
-// mulSat multiplies by a positive constant and stops at the ends of int64.
-func mulSat(n, by int64) int64 {
+func (e *between) mask(b event.Batch, keep []bool, s *scratch) {
+	c, ok := e.v.column()
 	switch {
-	case n > math.MaxInt64/by:
-		return math.MaxInt64
-	case n < math.MinInt64/by:
-		return math.MinInt64
+	case !ok || c != colT && !has(b, c):
+		v := s.ints.take(len(keep))
+		e.v.eval(b, v, s)
+		inRange(v, e.in, keep)
+		s.ints.give(1)
+	case c == colT:
+		inRange(b.T(), e.in, keep)
+	case c == colX:
+		inShortRange(b.X(), e.in, keep)
+	case c == colY:
+		inShortRange(b.Y(), e.in, keep)
+	case c == colP:
+		inRange(b.P(), e.in, keep)
 	}
-	return n * by
 }
 
-// addSat adds a constant that is not negative and stops at the end of int64.
-func addSat(n, by int64) int64 {
-	if n > math.MaxInt64-by {
-		return math.MaxInt64
-	}
-	return n + by
-}
-
-// columnBox is the box of the events whose column lies in [lo, hi].
-func columnBox(c column, lo, hi int64) event.Box {
-	b := event.Everything
-	limit := int64(math.MaxUint16)
-	switch c {
-	case colT:
-		b.T0, b.T1 = lo, hi
-		return b
-	case colP:
-		limit = 1
-	}
-	if hi < 0 || lo > limit {
-		return event.Nothing
-	}
-	lo, hi = max(lo, 0), min(hi, limit)
+// has reports whether a batch has a column.
+func has(b event.Batch, c column) bool {
 	switch c {
 	case colX:
-		b.X0, b.X1 = uint16(lo), uint16(hi)
+		return len(b.X()) == b.Len()
 	case colY:
-		b.Y0, b.Y1 = uint16(lo), uint16(hi)
+		return len(b.Y()) == b.Len()
 	case colP:
-		b.P0, b.P1 = int8(lo), int8(hi)
+		return len(b.P()) == b.Len()
 	}
-	return b
+	return true
 }
 
-func (e *between) Mask(b event.Batch, keep []bool) {
-	if len(e.v.ops) > 0 {
-		e.maskComputed(b, keep)
-		return
+// bit returns 1 for true. Masks are computed as bits, for a branch that the data decides costs more than all else.
+func bit(b bool) uint8 {
+	var n uint8
+	if b {
+		n = 1
 	}
-	switch e.v.col {
-	case colT:
-		inRange(b.T(), e.lo, e.hi, keep)
-	case colX:
-		inRange(b.X(), e.lo, e.hi, keep)
-	case colY:
-		inRange(b.Y(), e.lo, e.hi, keep)
-	case colP:
-		inRange(b.P(), e.lo, e.hi, keep)
-	}
+	return n
 }
 
-// inRange clears keep where a value is out of range: as bits, for a branch that the data decides costs more than all
-// else. hi-lo holds as an unsigned number even where it overflows.
-func inRange[N int64 | uint16 | int8](v []N, lo, hi int64, keep []bool) {
-	if lo > hi {
+// inRange clears keep where a value is out of range. Hi-Lo holds as an unsigned number even where it overflows.
+func inRange[N int64 | int8](v []N, r Interval, keep []bool) {
+	if r.empty() {
 		clear(keep)
 		return
 	}
-	span := uint64(hi) - uint64(lo)
+	span := uint64(r.Hi) - uint64(r.Lo)
 	keep = keep[:len(v)]
 	for i, n := range v {
-		in, k := 0, 0
-		if uint64(int64(n))-uint64(lo) <= span {
-			in = 1
-		}
-		if keep[i] {
-			k = 1
-		}
-		keep[i] = in&k != 0
+		keep[i] = bit(uint64(int64(n))-uint64(r.Lo) <= span)&bit(keep[i]) != 0
 	}
 }
 
-// maskComputed evaluates a block at a time, so that its scratch stays on the stack.
-func (e *between) maskComputed(b event.Batch, keep []bool) {
-	var room [512]int64
-	for i := 0; i < b.Len(); i += len(room) {
-		j := min(i+len(room), b.Len())
-		v := room[:j-i]
-		e.v.Eval(b.Slice(i, j), v)
-		inRange(v, e.lo, e.hi, keep[i:j])
+// inShortRange is inRange of coordinates.
+func inShortRange(v []uint16, r Interval, keep []bool) {
+	lo, span, ok := short(r)
+	if !ok {
+		clear(keep)
+		return
 	}
+	keep = keep[:len(v)]
+	for i, n := range v {
+		keep[i] = bit(n-lo <= span)&bit(keep[i]) != 0
+	}
+}
+
+// inRect clears keep where a pixel lies outside a rectangle: both ranges in one pass.
+func inRect(x, y []uint16, rx, ry Interval, keep []bool) {
+	x0, w, okX := short(rx)
+	y0, h, okY := short(ry)
+	if !okX || !okY {
+		clear(keep)
+		return
+	}
+	x, y = x[:len(keep)], y[:len(keep)]
+	for i := range keep {
+		keep[i] = bit(x[i]-x0 <= w)&bit(y[i]-y0 <= h)&bit(keep[i]) != 0
+	}
+}
+
+// short returns the part of an interval that coordinates can lie in, as its start and its length less one.
+func short(r Interval) (lo, span uint16, ok bool) {
+	r = r.meet(Interval{0, math.MaxUint16})
+	return uint16(r.Lo), uint16(r.Hi - r.Lo), !r.empty()
 }

@@ -1,6 +1,7 @@
 package exprs
 
 import (
+	"math"
 	"strings"
 
 	"github.com/evq-project/evq/io/event"
@@ -48,7 +49,7 @@ func Or(parts ...Expr) Expr {
 func Not(e Expr) Expr {
 	switch e := e.(type) {
 	case not:
-		return e.Expr
+		return e.of
 	case constant:
 		return !e
 	}
@@ -60,68 +61,148 @@ func InRect(x0, y0, x1, y1 int64) Expr { return And(X.Between(x0, x1), Y.Between
 
 type all []Expr
 
-func (all) isExpr() {}
+func (e all) String() string                  { return join(e, " and ") }
+func (e all) Columns() event.Columns          { return columnsOf(e) }
+func (e all) Box() event.Box                  { return e.box(event.Everything) }
+func (e all) Mask(b event.Batch, keep []bool) { maskBlocks(e, b, keep) }
 
-func (e all) String() string { return join(e, " and ") }
-
-func (e all) Columns() event.Columns { return columnsOf(e) }
-
-func (e all) Box() event.Box {
-	b := event.Everything
+func (e all) box(b event.Box) event.Box {
 	for _, p := range e {
-		b = b.Intersect(p.Box())
+		b = p.box(b)
 	}
 	return b
 }
 
-func (e all) Mask(b event.Batch, keep []bool) {
-	for _, p := range e {
-		p.Mask(b, keep)
+func (e all) mask(b event.Batch, keep []bool, s *scratch) {
+	for i := 0; i < len(e); i++ {
+		if x, y, ok := e.rect(i); ok && has(b, colX) && has(b, colY) {
+			inRect(b.X(), b.Y(), x, y, keep)
+			i++
+			continue
+		}
+		e[i].mask(b, keep, s)
 	}
+}
+
+// rect reports whether parts i and i+1 are ranges of x and of y.
+func (e all) rect(i int) (x, y Interval, ok bool) {
+	if i+1 >= len(e) {
+		return x, y, false
+	}
+	a, isA := e[i].(*between)
+	b, isB := e[i+1].(*between)
+	if !isA || !isB {
+		return x, y, false
+	}
+	if c, ok := a.v.column(); ok && c == colY {
+		a, b = b, a
+	}
+	cx, okX := a.v.column()
+	cy, okY := b.v.column()
+	return a.in, b.in, okX && okY && cx == colX && cy == colY
 }
 
 type some []Expr
 
-func (some) isExpr() {}
+func (e some) String() string                  { return join(e, " or ") }
+func (e some) Columns() event.Columns          { return columnsOf(e) }
+func (e some) Box() event.Box                  { return e.box(event.Everything) }
+func (e some) Mask(b event.Batch, keep []bool) { maskBlocks(e, b, keep) }
 
-func (e some) String() string { return join(e, " or ") }
-
-func (e some) Columns() event.Columns { return columnsOf(e) }
-
-func (e some) Box() event.Box {
+func (e some) box(within event.Box) event.Box {
 	b := event.Nothing
 	for _, p := range e {
-		b = b.Hull(p.Box())
+		b = b.Hull(p.box(within))
 	}
 	return b
 }
 
-func (e some) Mask(b event.Batch, keep []bool) {
-	room := make([]bool, 2*len(keep))
-	any, part := room[:len(keep)], room[len(keep):]
+func (e some) mask(b event.Batch, keep []bool, s *scratch) {
+	held, part := s.bools.take(len(keep)), s.bools.take(len(keep))
+	clear(held)
 	for _, p := range e {
 		copy(part, keep)
-		p.Mask(b, part)
+		p.mask(b, part, s)
 		for i, k := range part {
-			any[i] = any[i] || k
+			held[i] = bit(held[i])|bit(k) != 0
 		}
 	}
-	copy(keep, any)
+	copy(keep, held)
+	s.bools.give(2)
 }
 
-type not struct{ Expr }
+type not struct{ of Expr }
 
-func (not) isExpr()          {}
-func (e not) String() string { return "not (" + e.Expr.String() + ")" }
-func (not) Box() event.Box   { return event.Everything }
+func (e not) Columns() event.Columns          { return e.of.Columns() }
+func (e not) Box() event.Box                  { return e.box(event.Everything) }
+func (e not) Mask(b event.Batch, keep []bool) { maskBlocks(e, b, keep) }
 
-func (e not) Mask(b event.Batch, keep []bool) {
-	holds := make([]bool, len(keep))
-	copy(holds, keep)
-	e.Expr.Mask(b, holds)
-	for i, h := range holds {
-		keep[i] = keep[i] && !h
+func (e not) String() string {
+	switch of := e.of.(type) {
+	case *between:
+		if of.in.Lo == of.in.Hi || of.in.Lo > math.MinInt64 && of.in.Hi < math.MaxInt64 {
+			return of.text("not ")
+		}
+	case *list:
+		return of.text("not ")
+	case *compare:
+		if of.op == equal {
+			return of.text(" != ")
+		}
+	case *region, *test:
+		return "not " + of.String()
 	}
+	return "not (" + e.of.String() + ")"
+}
+
+// box says something where the opposite is no opposite.
+func (e not) box(within event.Box) event.Box {
+	switch of := opposite(e.of).(type) {
+	case not:
+		return within
+	default:
+		return of.box(within)
+	}
+}
+
+func (e not) mask(b event.Batch, keep []bool, s *scratch) {
+	holds := s.bools.take(len(keep))
+	copy(holds, keep)
+	e.of.mask(b, holds, s)
+	for i, h := range holds {
+		keep[i] = bit(keep[i])&^bit(h) != 0
+	}
+	s.bools.give(1)
+}
+
+// opposite negates a predicate, inside it where that is no longer: by De Morgan, and by turning comparisons.
+func opposite(e Expr) Expr {
+	switch e := e.(type) {
+	case all:
+		return Or(opposites(e)...)
+	case some:
+		return And(opposites(e)...)
+	case *between:
+		if s := newSet([]Interval{e.in}).complement(anything); len(s) == 1 {
+			return e.v.Between(s[0].Lo, s[0].Hi)
+		}
+	case *compare:
+		switch e.op {
+		case less:
+			return &compare{atMost, e.b, e.a}
+		case atMost:
+			return &compare{less, e.b, e.a}
+		}
+	}
+	return Not(e)
+}
+
+func opposites(parts []Expr) []Expr {
+	out := make([]Expr, len(parts))
+	for i, p := range parts {
+		out[i] = opposite(p)
+	}
+	return out
 }
 
 // join prints the parts, those of another boolean kind in brackets.

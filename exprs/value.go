@@ -1,18 +1,48 @@
 package exprs
 
 import (
+	"bytes"
 	"fmt"
-	"math"
+	"strconv"
 
 	"github.com/evq-project/evq/io/event"
 )
 
-// A Value is an integer computed from one event: a column, or a column divided or reduced. Values are group
-// keys, and comparing one with a constant makes a predicate.
-type Value struct {
-	col column
-	ops []op
+// A Value is an integer computed from one event: a column, a constant, or arithmetic on them. Values are group keys,
+// and comparing two makes a predicate. They are int64; what would leave int64 stays at its end, so that
+// x + 9223372036854775807 is 9223372036854775807 and no comparison turns round. The zero Value is T.
+type Value struct{ of *term }
+
+// A term is a node of a value's tree. It never changes.
+type term struct {
+	kind kind
+	col  column  // of a column
+	n    int64   // of a constant; the divisor of // and %
+	args []Value // operands
+	fn   *Func   // of a call
+
+	all    Interval // what it can be for any event
+	cols   event.Columns
+	height int
 }
+
+type kind uint8
+
+const (
+	ofColumn kind = iota
+	ofConst
+	ofAdd
+	ofSub
+	ofMul
+	ofDiv
+	ofMod
+	ofAnd
+	ofNeg
+	ofCall
+)
+
+// operators are how the operations of two values are written.
+var operators = [...]string{ofAdd: "+", ofSub: "-", ofMul: "*", ofDiv: "//", ofMod: "%", ofAnd: "&", ofCall: ""}
 
 type column uint8
 
@@ -25,122 +55,148 @@ const (
 
 // The four fields of an event: the time in microseconds, the pixel, and the polarity (0 = OFF, 1 = ON).
 var (
-	T = Value{col: colT}
-	X = Value{col: colX}
-	Y = Value{col: colY}
-	P = Value{col: colP}
+	T = newColumn(colT, 0)
+	X = newColumn(colX, event.ColX)
+	Y = newColumn(colY, event.ColY)
+	P = newColumn(colP, event.ColP)
 )
 
-// An op is one step applied to the value so far, with a positive constant.
-type op struct {
-	kind opKind
-	by   int64
+func newColumn(c column, reads event.Columns) Value {
+	return Value{&term{col: c, cols: reads, all: columnRange(c, event.Everything)}}
 }
 
-type opKind uint8
+// term returns the root of the tree.
+func (v Value) term() *term {
+	if v.of == nil {
+		return T.of
+	}
+	return v.of
+}
 
-const (
-	floorDiv opKind = iota
-	mod
-)
+// Const is the value n for every event.
+func Const(n int64) Value { return Value{&term{kind: ofConst, n: n, all: Interval{n, n}}} }
+
+// Add is the sum.
+func (v Value) Add(w Value) Value { return newTerm(ofAdd, 0, v, w) }
+
+// Sub is the difference.
+func (v Value) Sub(w Value) Value { return newTerm(ofSub, 0, v, w) }
+
+// Mul is the product.
+func (v Value) Mul(w Value) Value { return newTerm(ofMul, 0, v, w) }
+
+// BitAnd is the bitwise and of two's complements.
+func (v Value) BitAnd(w Value) Value { return newTerm(ofAnd, 0, v, w) }
+
+// Neg changes the sign.
+func (v Value) Neg() Value { return newTerm(ofNeg, 0, v) }
 
 // Div divides by a positive constant, rounding towards minus infinity. It panics where by < 1.
-func (v Value) Div(by int64) Value { return v.with(op{floorDiv, by}) }
+func (v Value) Div(by int64) Value { return newTerm(ofDiv, v.divisor(by), v) }
 
 // Mod is the remainder of Div, from 0 to by-1. It panics where by < 1.
-func (v Value) Mod(by int64) Value { return v.with(op{mod, by}) }
+func (v Value) Mod(by int64) Value { return newTerm(ofMod, v.divisor(by), v) }
 
-func (v Value) with(o op) Value {
-	if o.by < 1 {
-		panic(fmt.Sprintf("exprs: %v divided by %d", v, o.by))
+func (v Value) divisor(by int64) int64 {
+	if by < 1 {
+		panic(fmt.Sprintf("exprs: %v divided by %d", v, by))
 	}
-	return Value{v.col, append(v.ops[:len(v.ops):len(v.ops)], o)}
+	return by
 }
 
-// String prints the value as users write it, such as y // 2.
-func (v Value) String() string {
-	s := string("txyp"[v.col])
-	for i, o := range v.ops {
-		if i > 0 {
-			s = "(" + s + ")"
-		}
-		s += [...]string{" // ", " % "}[o.kind] + fmt.Sprint(o.by)
+// newTerm makes an operation; of constants alone it is a constant.
+func newTerm(k kind, n int64, args ...Value) Value {
+	t := &term{kind: k, n: n, args: args}
+	t.derive()
+	if t.all.Lo == t.all.Hi && t.cols == 0 && isConst(args...) {
+		return Const(t.all.Lo)
 	}
-	return s
+	return Value{t}
+}
+
+// derive sets what follows from the operands.
+func (t *term) derive() {
+	for _, a := range t.args {
+		t.cols |= a.term().cols
+		t.height = max(t.height, a.term().height+1)
+	}
+	t.all = t.rangeOf(func(v Value) Interval { return v.term().all })
+}
+
+func isConst(values ...Value) bool {
+	for _, v := range values {
+		if v.term().kind != ofConst {
+			return false
+		}
+	}
+	return true
+}
+
+// constant returns the number a value is for every event.
+func (v Value) constant() (n int64, ok bool) { return v.term().n, isConst(v) }
+
+// column returns the column that a value is.
+func (v Value) column() (c column, ok bool) { return v.term().col, v.term().kind == ofColumn }
+
+// String prints the value as users write it, such as y // 2; operations within operations stand in brackets where a
+// reader could doubt the order.
+func (v Value) String() string { return string(v.append(nil)) }
+
+func (v Value) append(to []byte) []byte {
+	t := v.term()
+	switch t.kind {
+	case ofColumn:
+		return append(to, "txyp"[t.col])
+	case ofConst:
+		return strconv.AppendInt(to, t.n, 10)
+	case ofNeg:
+		return t.args[0].appendIn(append(to, '-'), t.args[0].atomic())
+	case ofCall:
+		to = append(append(to, t.fn.Name...), '(')
+		return append(appendList(to, t.args), ')')
+	}
+	left := t.args[0].term()
+	bare := t.args[0].atomic() || left.kind == ofNeg
+	if t.kind == ofAdd || t.kind == ofSub {
+		bare = bare || left.kind != ofAnd
+	}
+	to = t.args[0].appendIn(to, bare)
+	to = append(append(append(to, ' '), operators[t.kind]...), ' ')
+	if t.kind == ofDiv || t.kind == ofMod {
+		return strconv.AppendInt(to, t.n, 10)
+	}
+	right := t.args[1].term().kind
+	bare = t.args[1].atomic() || (t.kind == ofAdd || t.kind == ofSub) && (right == ofMul || right == ofDiv || right == ofMod)
+	return t.args[1].appendIn(to, bare)
+}
+
+// atomic reports whether a value needs no brackets anywhere.
+func (v Value) atomic() bool {
+	k := v.term().kind
+	return k == ofColumn || k == ofConst && v.term().n >= 0 || k == ofCall
+}
+
+func (v Value) appendIn(to []byte, bare bool) []byte {
+	if bare {
+		return v.append(to)
+	}
+	return append(v.append(append(to, '(')), ')')
+}
+
+func appendList(to []byte, values []Value) []byte {
+	for i, v := range values {
+		if i > 0 {
+			to = append(to, ", "...)
+		}
+		to = v.append(to)
+	}
+	return to
 }
 
 // Equal reports whether both values are computed alike.
-func (v Value) Equal(o Value) bool { return v.String() == o.String() }
+func (v Value) Equal(w Value) bool {
+	return v.term() == w.term() || bytes.Equal(v.append(nil), w.append(nil))
+}
 
 // Columns are the columns it reads beside t.
-func (v Value) Columns() event.Columns {
-	return [...]event.Columns{colT: 0, colX: event.ColX, colY: event.ColY, colP: event.ColP}[v.col]
-}
-
-// Eval computes the value of each event into dst, which is as long as b.
-func (v Value) Eval(b event.Batch, dst []int64) {
-	switch v.col {
-	case colT:
-		copy(dst, b.T())
-	case colX:
-		widen(dst, b.X())
-	case colY:
-		widen(dst, b.Y())
-	case colP:
-		widen(dst, b.P())
-	}
-	for _, o := range v.ops {
-		o.apply(dst)
-	}
-}
-
-func widen[N uint16 | int8](dst []int64, src []N) {
-	for i, n := range src {
-		dst[i] = int64(n)
-	}
-}
-
-func (o op) apply(v []int64) {
-	for i, n := range v {
-		q, r := n/o.by, n%o.by
-		if r < 0 { // Go rounds towards zero
-			q, r = q-1, r+o.by
-		}
-		if o.kind == floorDiv {
-			v[i] = q
-		} else {
-			v[i] = r
-		}
-	}
-}
-
-// Lt holds where the value is less than n.
-func (v Value) Lt(n int64) Expr {
-	if n == math.MinInt64 {
-		return False
-	}
-	return v.Between(math.MinInt64, n-1)
-}
-
-// Le holds where the value is at most n.
-func (v Value) Le(n int64) Expr { return v.Between(math.MinInt64, n) }
-
-// Gt holds where the value is greater than n.
-func (v Value) Gt(n int64) Expr {
-	if n == math.MaxInt64 {
-		return False
-	}
-	return v.Between(n+1, math.MaxInt64)
-}
-
-// Ge holds where the value is at least n.
-func (v Value) Ge(n int64) Expr { return v.Between(n, math.MaxInt64) }
-
-// Eq holds where the value is n.
-func (v Value) Eq(n int64) Expr { return v.Between(n, n) }
-
-// Ne holds where the value is not n.
-func (v Value) Ne(n int64) Expr { return Not(v.Eq(n)) }
-
-// Between holds where lo <= value <= hi.
-func (v Value) Between(lo, hi int64) Expr { return &between{v, lo, hi} }
+func (v Value) Columns() event.Columns { return v.term().cols }

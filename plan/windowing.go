@@ -47,6 +47,38 @@ type EndsCount struct {
 // Whole is the whole recording as one window, from its first event to its last, both inside.
 type Whole struct{}
 
+// Intervals are half-open windows [Starts[i], Ends[i]) that are given one by one: between edges of a trigger, or
+// around them.
+type Intervals struct {
+	Starts, Ends []int64 // microseconds; starts do not decrease, and no window ends before it starts
+	By           string  // where they come from, as the plan shows it
+}
+
+func (w Intervals) String() string {
+	s := fmt.Sprintf("intervals=%d", len(w.Starts))
+	if w.By != "" {
+		s += " by " + w.By
+	}
+	return s
+}
+
+func (w Intervals) validate() error {
+	if len(w.Starts) != len(w.Ends) {
+		return fmt.Errorf("%w: %d window starts and %d ends", ErrInvalid, len(w.Starts), len(w.Ends))
+	}
+	for i, start := range w.Starts {
+		switch end := w.Ends[i]; {
+		case start > end:
+			return fmt.Errorf("%w: window %d ends at %d, before it starts at %d", ErrInvalid, i, end, start)
+		case i > 0 && start < w.Starts[i-1]:
+			return fmt.Errorf("%w: window %d starts at %d, before the one before it at %d", ErrInvalid, i, start, w.Starts[i-1])
+		case start < -longest || end > longest:
+			return fmt.Errorf("%w: window %d from %d to %d is out of reach", ErrInvalid, i, start, end)
+		}
+	}
+	return nil
+}
+
 func (w Ends) String() string {
 	return fmt.Sprintf("ends=%d span=%v", len(w.Times), micros(w.Span))
 }

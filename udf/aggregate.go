@@ -12,6 +12,8 @@ type Aggregate interface {
 	fmt.Stringer
 	// Arity returns how few and how many arguments it takes: integers computed from each event.
 	Arity() (least, most int)
+	// Float says that its values are floats; else they are integers.
+	Float() bool
 	// Open makes an accumulator for the groups of one window.
 	Open() Accumulator
 }
@@ -32,4 +34,5 @@ type Accumulator interface {
 type Column struct {
 	Ints   []int64
 	Floats []float64
+	Nulls  []bool // rows without a value; nil where every row has one
 }

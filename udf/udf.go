@@ -26,7 +26,8 @@ type Representation interface {
 }
 
 // A Rememberer is a representation whose blocks depend on events before their window. The engine hands its encoder
-// all windows in order, and with each the events since the window before (event.Window.Since).
+// all windows in order, and with each the events since the window before (event.Window.Since). Encode is also called
+// with events and no window: they lie between windows.
 type Rememberer interface {
 	Representation
 	Remembers() bool

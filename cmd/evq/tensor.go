@@ -45,12 +45,12 @@ Filters apply before the windows, in the order written.
 		Example: `  evq tensor drive.parquet --ends grid.npy --span 50ms --repr rvt -o rep.h5
   evq tensor drive.raw --window 50ms --time 1s..2s --repr stacked_histogram:bins=5 -o rep.npy
   evq tensor drive.raw --window 100ms --roi 320,180,959,539 --repr stacked_histogram:bins=1 -o sheet.png`,
-		Args:              oneArgument,
 		ValidArgsFunction: completeFiles,
 		RunE:              func(cmd *cobra.Command, args []string) error { return a.tensor(cmd.Context(), args[0], q, o) },
 	}
 	o.flags(cmd)
 	q.flags(cmd)
+	q.reading.joining(cmd)
 	return cmd
 }
 
@@ -160,7 +160,7 @@ func (a *app) tensor(ctx context.Context, path string, q *query, o *blockOutput)
 	if err := q.open(ctx, path, m); err != nil {
 		return err
 	}
-	layout, err := q.tensors.Layout(q.options...)
+	layouts, err := q.tensors.Layouts(q.options...)
 	if err != nil {
 		return named(path, err)
 	}
@@ -171,12 +171,16 @@ func (a *app) tensor(ctx context.Context, path string, q *query, o *blockOutput)
 		return named(path, err)
 	}
 	m.stop()
-	a.say(fmt.Sprintf("%s: %s of %v %v, %s empty, %s read, %s", o.out, counted(stats.Windows, "window"), layout.Shape, layout.DType,
+	layout, text := layouts[0], make([]string, len(layouts))
+	for i, l := range layouts {
+		text[i] = fmt.Sprintf("%v %v", l.Shape, l.DType)
+	}
+	a.say(fmt.Sprintf("%s: %s of %s, %s empty, %s read, %s", o.out, counted(stats.Windows, "window"), strings.Join(text, " and "),
 		grouped(stats.Empty), counted(stats.Events, "event"), secondsText(m.elapsed())),
 		"output", o.out, "windows", stats.Windows, "empty", stats.Empty, "shape", []int(layout.Shape), "dtype", layout.DType.String(),
 		"events", stats.Events, "offsensor", stats.OffSensor, "seconds", m.elapsed().Seconds())
-	if text := q.reach(seen); text != "" {
-		a.warn(path + ": the grid reaches beyond the recording: " + text)
+	if beyond := q.reach(seen); beyond != "" {
+		a.warn(path + ": the grid reaches beyond the recording: " + beyond)
 	}
 	if stats.OffSensor > 0 && q.reading.onOffSensor == format.Keep {
 		a.warn(fmt.Sprintf("%s: note: %s lay off the sensor; they were kept for their windows' times, and have no pixel", path, counted(stats.OffSensor, "event")))
@@ -216,8 +220,8 @@ type edges struct {
 }
 
 // Open implements tensor.Output.
-func (e *edges) Open(l tensor.Layout) (tensor.Sink, error) {
-	s, err := e.Output.Open(l)
+func (e *edges) Open(l ...tensor.Layout) (tensor.Sink, error) {
+	s, err := e.Output.Open(l...)
 	if err != nil {
 		return nil, err
 	}
@@ -231,6 +235,9 @@ type edgeSink struct {
 
 // Write implements tensor.Sink.
 func (s *edgeSink) Write(ctx context.Context, b tensor.Block) error {
+	if b.Part > 0 {
+		return s.Sink.Write(ctx, b)
+	}
 	e := s.seen
 	e.blocks++
 	if b.Events == 0 {

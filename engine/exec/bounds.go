@@ -130,3 +130,27 @@ func (b *EveryBounds) Ended(i int) bool {
 	_, ok := b.Window(i, math.MaxInt64, true)
 	return !ok
 }
+
+// IntervalBounds are half-open windows that are given one by one.
+type IntervalBounds struct{ Starts, Ends []int64 }
+
+func (b *IntervalBounds) String() string {
+	return fmt.Sprintf("intervals=%d, half-open", len(b.Starts))
+}
+
+// Begin implements Bounds: the windows do not depend on the events.
+func (b *IntervalBounds) Begin(int64) {}
+
+// Reaches implements Bounds: event times are only compared.
+func (b *IntervalBounds) Reaches(int64) bool { return true }
+
+// Window implements Bounds.
+func (b *IntervalBounds) Window(i int, _ int64, _ bool) (Interval, bool) {
+	if i >= len(b.Starts) {
+		return Interval{}, false
+	}
+	return Interval{b.Starts[i], b.Ends[i], b.Ends[i] - 1}, true
+}
+
+// Ended implements Bounds.
+func (b *IntervalBounds) Ended(i int) bool { return i >= len(b.Starts) }

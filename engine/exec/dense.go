@@ -8,9 +8,9 @@ import (
 )
 
 // Dense lays the groups of each window out as a block shaped (2*bins, rows, columns). The groups' keys are
-// polarity, row and column; those that lie outside are dropped.
+// polarity, row and column, its one aggregate their count; those that lie outside are dropped.
 type Dense struct {
-	In     TableOp
+	In     GroupOp
 	Bins   int
 	Layout tensor.Layout
 	Cutoff int
@@ -47,7 +47,7 @@ func (d *Dense) Next(ctx context.Context) (tensor.Block, error) {
 	b.Index, b.Start, b.End, b.Events = w.Index, w.Start, w.End, int64(w.Hi-w.Lo)
 	clear(b.Data)
 	rows, cols := int64(d.Layout.Shape[1]), int64(d.Layout.Shape[2])
-	for i, n := range g.Counts {
+	for i, n := range g.Values[0].Ints {
 		p, y, x := g.Keys[0][i], g.Keys[1][i], g.Keys[2][i]
 		if y >= rows || x >= cols {
 			continue

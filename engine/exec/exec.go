@@ -34,8 +34,8 @@ type EventOp = Op[event.Batch]
 // windows, and then tells nothing.
 type WindowOp = Op[event.Windowed]
 
-// A TableOp yields the groups of one window after another.
-type TableOp = Op[Groups]
+// A GroupOp yields the groups of one window after another.
+type GroupOp = Op[Groups]
 
 // A BlockOp yields one dense block per window, in order; the reader may Release them.
 type BlockOp = Op[tensor.Block]

@@ -69,7 +69,7 @@ func (refusing) Open(event.Geometry, accel.Device) (udf.Encoder, error) { return
 
 // A representation that cannot start ends with its error, and can be closed.
 func TestRepresentThatCannotStart(t *testing.T) {
-	r := &Represent{In: WholeRecording(&batches{[]int64{1}, 1}, 10), Rep: refusing{}, Threads: 2}
+	r := &Represent{In: WholeRecording(&batches{[]int64{1}, 1}, 10), Reps: []udf.Representation{refusing{}}, Threads: 2}
 	for range 2 {
 		if _, err := r.Next(t.Context()); !errors.Is(err, errRefused) {
 			t.Error(err)

@@ -9,7 +9,7 @@ import (
 	"github.com/evq-project/evq/io/tensor"
 )
 
-// A Limit yields the first N of what In yields: events, blocks or rows.
+// A Limit yields the first N of what In yields: events, windows, blocks or rows.
 type Limit[T any] struct {
 	In Op[T]
 	N  int64
@@ -29,10 +29,24 @@ func LimitBlocks(in BlockOp, n int64) BlockOp {
 	return &Limit[tensor.Block]{In: in, N: n, size: func(tensor.Block) int { return 1 }}
 }
 
-// LimitRows yields the first n rows of a table.
-func LimitRows(in TableOp, n int64) TableOp {
-	return &Limit[Groups]{In: in, N: n, size: func(g Groups) int { return len(g.Counts) }, head: Groups.head}
+// LimitWindows yields the first n windows.
+func LimitWindows(in WindowOp, n int64) WindowOp {
+	return &Limit[event.Windowed]{In: in, N: n, size: func(w event.Windowed) int { return len(w.Windows) },
+		head: func(w event.Windowed, n int) event.Windowed { w.Windows = w.Windows[:n]; return w }}
 }
+
+// LimitRows yields the first n rows of a table.
+func LimitRows(in RowOp, n int64) RowOp {
+	return &limitRows{Limit[Rows]{In: in, N: n, size: func(r Rows) int { return r.N }, head: func(r Rows, n int) Rows { return r.Slice(0, n) }}, in.Fields()}
+}
+
+type limitRows struct {
+	Limit[Rows]
+	fields []Field
+}
+
+// Fields implements RowOp.
+func (l *limitRows) Fields() []Field { return l.fields }
 
 func (l *Limit[T]) String() string { return fmt.Sprintf("limit %d", l.N) }
 

@@ -2,7 +2,9 @@ package exec
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -12,16 +14,18 @@ import (
 	"github.com/evq-project/evq/udf"
 )
 
-// Represent encodes windows with a representation, several at a time, each on a goroutine with an encoder of
-// its own; the blocks come out in window order.
+// Represent encodes windows with one or more representations, several windows at a time, each on a goroutine with
+// encoders of its own; the blocks come out in the order of windows, and of representations within one.
 type Represent struct {
 	In       WindowOp
-	Rep      udf.Representation
+	Reps     []udf.Representation
 	Geometry event.Geometry
 	Device   accel.Device
 	Threads  int
 
-	pool    *tensor.Pool
+	pools   []*tensor.Pool
+	at      *task // the window whose blocks are handed on, from part on
+	part    int
 	ordered chan *task // windows in order, encoded or not
 	work    chan *task
 	cancel  context.CancelFunc
@@ -35,9 +39,11 @@ type Represent struct {
 type task struct {
 	events event.Windowed // one window
 	owner  *shared
-	block  tensor.Block
+	blocks []tensor.Block
 	err    error
 	done   chan struct{}
+	// passing events lie in no window and make no block.
+	passing bool
 }
 
 // shared releases the events of a run once its last window is encoded.
@@ -53,8 +59,12 @@ func (s *shared) drop() {
 }
 
 func (r *Represent) String() string {
-	return fmt.Sprintf("represent %v on %s, %v %v, %d at a time", r.Rep, r.Device.Name(),
-		r.Rep.Layout(r.Geometry).Shape, r.Rep.Layout(r.Geometry).DType, r.Threads)
+	parts := make([]string, len(r.Reps))
+	for i, rep := range r.Reps {
+		l := rep.Layout(r.Geometry)
+		parts[i] = fmt.Sprintf("%v, %v %v", rep, l.Shape, l.DType)
+	}
+	return fmt.Sprintf("represent %s, on %s, %d at a time", strings.Join(parts, "; "), r.Device.Name(), r.Threads)
 }
 
 // Input implements Operator.
@@ -74,35 +84,46 @@ func (r *Represent) Next(ctx context.Context) (tensor.Block, error) {
 			return tensor.Block{}, r.err
 		}
 	}
-	t, ok := <-r.ordered
-	if !ok {
-		r.err = r.ended
-		return tensor.Block{}, r.err
+	if r.at == nil {
+		t, ok := <-r.ordered
+		if !ok {
+			r.err = r.ended
+			return tensor.Block{}, r.err
+		}
+		<-t.done
+		if r.err = t.err; t.err != nil {
+			return tensor.Block{}, t.err
+		}
+		r.at, r.part = t, 0
 	}
-	<-t.done
-	if t.err != nil {
-		r.err = t.err
+	b := r.at.blocks[r.part]
+	if r.part++; r.part == len(r.Reps) {
+		r.at = nil
 	}
-	return t.block, t.err
+	return b, nil
 }
 
 func (r *Represent) start(ctx context.Context) error {
-	encoders := make([]udf.Encoder, 0, max(r.Threads, 1))
-	for range max(r.Threads, 1) {
-		e, err := r.Rep.Open(r.Geometry, r.Device)
-		if err != nil {
-			for _, e := range encoders {
-				_ = e.Close()
+	teams := make([][]udf.Encoder, max(r.Threads, 1))
+	for i := range teams {
+		for _, rep := range r.Reps {
+			e, err := rep.Open(r.Geometry, r.Device)
+			if err != nil {
+				for _, team := range teams {
+					r.dismiss(team)
+				}
+				return err
 			}
-			return err
+			teams[i] = append(teams[i], e)
 		}
-		encoders = append(encoders, e)
 	}
 	ctx, r.cancel = context.WithCancel(ctx)
-	r.pool = tensor.NewPool(r.Rep.Layout(r.Geometry))
-	r.ordered, r.work = make(chan *task, len(encoders)), make(chan *task)
-	for _, e := range encoders {
-		r.group.Go(func() { r.encode(ctx, e) })
+	for _, rep := range r.Reps {
+		r.pools = append(r.pools, tensor.NewPool(rep.Layout(r.Geometry)))
+	}
+	r.ordered, r.work = make(chan *task, len(teams)), make(chan *task)
+	for _, team := range teams {
+		r.group.Go(func() { r.encode(ctx, team) })
 	}
 	r.group.Go(func() { r.feed(ctx) })
 	return nil
@@ -119,7 +140,14 @@ func (r *Represent) feed(ctx context.Context) {
 			return
 		}
 		owner := &shared{batch: run.Events}
-		owner.left.Store(int64(len(run.Windows)))
+		owner.left.Store(int64(max(len(run.Windows), 1)))
+		if len(run.Windows) == 0 { // events between windows, for those who remember
+			t := &task{events: run, owner: owner, done: make(chan struct{}), passing: true}
+			if r.ended = r.give(ctx, t, r.work); r.ended != nil {
+				return
+			}
+			continue
+		}
 		for _, w := range run.Windows {
 			t := &task{events: event.Windowed{Events: run.Events, Windows: []event.Window{w}}, owner: owner, done: make(chan struct{})}
 			if r.ended = r.hand(ctx, t); r.ended != nil {
@@ -132,35 +160,65 @@ func (r *Represent) feed(ctx context.Context) {
 // hand gives a window to the reader and to an encoder.
 func (r *Represent) hand(ctx context.Context, t *task) error {
 	for _, to := range []chan *task{r.ordered, r.work} {
-		select {
-		case to <- t:
-		case <-ctx.Done():
-			t.err = ctx.Err()
-			close(t.done)
-			return t.err
+		if err := r.give(ctx, t, to); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-func (r *Represent) encode(ctx context.Context, e udf.Encoder) {
-	defer func() {
-		r.off.Add(e.OffSensor())
-		_ = e.Close()
-	}()
-	one := make([]tensor.Block, 1)
+func (r *Represent) give(ctx context.Context, t *task, to chan *task) error {
+	select {
+	case to <- t:
+		return nil
+	case <-ctx.Done():
+		t.err = ctx.Err()
+		close(t.done)
+		return t.err
+	}
+}
+
+// encode makes the blocks of one window after another. An error of passing events ends the next window.
+func (r *Represent) encode(ctx context.Context, team []udf.Encoder) {
+	defer r.dismiss(team)
+	var before error
 	for t := range r.work {
-		w := t.events.Windows[0]
-		b := r.pool.Get()
-		b.Index, b.Start, b.End, b.Events = w.Index, w.Start, w.End, int64(w.Hi-w.Lo)
-		one[0] = b
-		if t.err = e.Encode(ctx, t.events, one); t.err != nil {
-			t.err = fmt.Errorf("window %d: %w", w.Index, t.err)
+		if t.passing {
+			for _, e := range team {
+				before = errors.Join(before, e.Encode(ctx, t.events, nil))
+			}
+		} else {
+			t.err = before
+			r.window(ctx, team, t)
 		}
-		t.block = b
 		t.owner.drop()
 		close(t.done)
 	}
+}
+
+func (r *Represent) window(ctx context.Context, team []udf.Encoder, t *task) {
+	w := t.events.Windows[0]
+	for i, e := range team {
+		b := r.pools[i].Get()
+		b.Part, b.Index, b.Start, b.End, b.Events = i, w.Index, w.Start, w.End, int64(w.Hi-w.Lo)
+		t.blocks = append(t.blocks, b)
+		if t.err == nil {
+			if err := e.Encode(ctx, t.events, t.blocks[i:]); err != nil {
+				t.err = fmt.Errorf("window %d: %w", w.Index, err)
+			}
+		}
+	}
+}
+
+// dismiss closes encoders and counts what they left out. Representations of one query see the same events, so that
+// the one that left out most tells how many.
+func (r *Represent) dismiss(team []udf.Encoder) {
+	off := int64(0)
+	for _, e := range team {
+		off = max(off, e.OffSensor())
+		_ = e.Close()
+	}
+	r.off.Add(off)
 }
 
 // Close stops the encoders and the operators below.

@@ -4,56 +4,51 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/memory"
+
+	"github.com/evq-project/evq/udf"
 )
 
-// A TableBuilder collects groups as one Arrow record: window, start and end, bin where there is one, the
-// keys, and the count, all int64. The caller of Record releases the record.
-type TableBuilder struct {
-	cols  []*array.Int64Builder
-	names []string
-	keys  int
-	bins  bool
-}
-
-// NewTableBuilder makes a builder for groups by the named keys.
-func NewTableBuilder(keys []string, bins bool) *TableBuilder {
-	names := []string{"window", "window_start", "window_end"}
-	if bins {
-		names = append(names, "bin")
-	}
-	names = append(append(names, keys...), "count")
-	t := &TableBuilder{names: names, keys: len(keys), bins: bins}
-	for range names {
-		t.cols = append(t.cols, array.NewInt64Builder(memory.DefaultAllocator))
-	}
-	return t
-}
-
-// Append adds the rows of one window.
-func (t *TableBuilder) Append(g Groups) {
-	for i, n := range g.Counts {
-		row := []int64{int64(g.Window.Index), g.Window.Start, g.Window.End}
-		if t.bins {
-			row = append(row, int64(g.Bins[i]))
-		}
-		for _, k := range g.Keys {
-			row = append(row, k[i])
-		}
-		row = append(row, n)
-		for c, v := range row {
-			t.cols[c].Append(v)
+// Schema returns the Arrow schema of a table.
+func Schema(fields []Field) *arrow.Schema {
+	out := make([]arrow.Field, len(fields))
+	for i, f := range fields {
+		out[i] = arrow.Field{Name: f.Name, Type: arrow.PrimitiveTypes.Int64, Nullable: true}
+		if f.Float {
+			out[i].Type = arrow.PrimitiveTypes.Float64
 		}
 	}
+	return arrow.NewSchema(out, nil)
 }
 
-// Record returns what was appended.
-func (t *TableBuilder) Record() arrow.RecordBatch {
-	fields := make([]arrow.Field, len(t.names))
-	cols := make([]arrow.Array, len(t.names))
-	for i, name := range t.names {
-		fields[i] = arrow.Field{Name: name, Type: arrow.PrimitiveTypes.Int64}
-		cols[i] = t.cols[i].NewArray()
+// Record returns rows as an Arrow record, which the caller releases.
+func Record(schema *arrow.Schema, r Rows) arrow.RecordBatch {
+	cols := make([]arrow.Array, len(r.Cols))
+	for i, c := range r.Cols {
+		cols[i] = arrowColumn(c)
 	}
-	n := int64(cols[0].Len())
-	return array.NewRecordBatch(arrow.NewSchema(fields, nil), cols, n)
+	out := array.NewRecordBatch(schema, cols, int64(r.N))
+	for _, c := range cols {
+		c.Release()
+	}
+	return out
+}
+
+func arrowColumn(c udf.Column) arrow.Array {
+	var valid []bool
+	if c.Nulls != nil {
+		valid = make([]bool, len(c.Nulls))
+		for i, n := range c.Nulls {
+			valid[i] = !n
+		}
+	}
+	if c.Floats != nil {
+		b := array.NewFloat64Builder(memory.DefaultAllocator)
+		defer b.Release()
+		b.AppendValues(c.Floats, valid)
+		return b.NewArray()
+	}
+	b := array.NewInt64Builder(memory.DefaultAllocator)
+	defer b.Release()
+	b.AppendValues(c.Ints, valid)
+	return b.NewArray()
 }

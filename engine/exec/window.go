@@ -34,13 +34,15 @@ const run = 256
 type TimeWindow struct {
 	In     EventOp
 	Bounds Bounds
-	Max    int // the events that may be held
+	Gaps   bool // hand on every event: those between windows too, by Window.Since, or in a run without windows
+	Max    int  // the events that may be held
 
 	held holder
 	next int   // the first window not yet handed on
 	seen int64 // the last event's time
 	any  bool  // an event was seen
 	done bool  // In has ended
+	past int   // with Gaps: how many of the held events were handed on
 }
 
 func (w *TimeWindow) String() string { return "window " + w.Bounds.String() }
@@ -55,7 +57,11 @@ func (w *TimeWindow) Close() error { return w.In.Close() }
 func (w *TimeWindow) Next(ctx context.Context) (event.Windowed, error) {
 	for {
 		if wins := w.complete(); len(wins) > 0 {
-			return event.Windowed{Events: w.held.cut(w.needed()), Windows: wins}, nil
+			return event.Windowed{Events: w.held.cutAt(w.cut()), Windows: wins}, nil
+		}
+		if w.Gaps && w.held.len()-w.past > gapRoom && w.seen < w.needed() {
+			w.past = 0
+			return event.Windowed{Events: w.held.cutAt(w.held.len())}, nil
 		}
 		if w.done || w.Bounds.Ended(w.next) {
 			return event.Windowed{}, io.EOF
@@ -79,6 +85,9 @@ func (w *TimeWindow) take(b event.Batch) error {
 	}
 	w.seen = b.T()[b.Len()-1]
 	from := w.needed()
+	if w.Gaps {
+		from = math.MinInt64
+	}
 	at := sort.Search(b.Len(), func(i int) bool { return b.T()[i] >= from })
 	if w.held.len()+b.Len()-at > w.Max {
 		return &WindowTooLargeError{w.next, w.Max}
@@ -86,6 +95,20 @@ func (w *TimeWindow) take(b event.Batch) error {
 	w.held.add(b.Slice(at, b.Len()))
 	b.Release()
 	return nil
+}
+
+// gapRoom is how many events between windows are held before they are handed on without a window.
+const gapRoom = 1 << 19
+
+// cut returns the index of the first held event that windows to come may need.
+func (w *TimeWindow) cut() int {
+	from, t := w.needed(), w.held.times()
+	at := sort.Search(len(t), func(i int) bool { return t[i] >= from })
+	if w.Gaps {
+		at = min(at, w.past)
+		w.past -= at
+	}
+	return at
 }
 
 // needed is the earliest time that a window to come can hold.
@@ -112,7 +135,8 @@ func (w *TimeWindow) complete() []event.Window {
 		}
 		lo += sort.Search(len(t)-lo, func(i int) bool { return t[lo+i] >= win.Start })
 		n := sort.Search(len(t)-lo, func(i int) bool { return t[lo+i] > win.Last })
-		out = append(out, event.Window{Index: w.next, Start: win.Start, End: win.End, Lo: lo, Hi: lo + n})
+		out = append(out, event.Window{Index: w.next, Start: win.Start, End: win.End, Lo: lo, Hi: lo + n, Since: min(w.past, lo)})
+		w.past = max(w.past, lo+n)
 		w.next++
 	}
 	return out

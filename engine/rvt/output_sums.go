@@ -23,9 +23,9 @@ type summed struct {
 }
 
 // Open starts the output below.
-func (s *summed) Open(l tensor.Layout) (tensor.Sink, error) {
-	sink, err := s.Output.Open(l)
-	s.layout = l
+func (s *summed) Open(l ...tensor.Layout) (tensor.Sink, error) {
+	sink, err := s.Output.Open(l...)
+	s.layout = l[0]
 	return &summedSink{sink, s}, err
 }
 

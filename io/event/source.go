@@ -82,6 +82,7 @@ const (
 	ColX Columns = 1 << iota
 	ColY
 	ColP
+	ColT // asks for nothing: t is always there. It tells who reads only t from the empty set, which is all
 
 	AllColumns = ColX | ColY | ColP
 )
@@ -95,7 +96,7 @@ func (c Columns) String() string {
 		c = AllColumns
 	}
 	names := []string{"t"}
-	for ; c != 0; c &= c - 1 {
+	for c &^= ColT; c != 0; c &= c - 1 {
 		names = append(names, string("xyp"[bits.TrailingZeros8(uint8(c))]))
 	}
 	return strings.Join(names, ",")

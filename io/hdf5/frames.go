@@ -44,7 +44,13 @@ func Create(path string, opts ...Option) tensor.Output {
 func (o output) String() string { return o.path }
 
 // Open starts the file for blocks of one layout.
-func (o output) Open(l tensor.Layout) (tensor.Sink, error) { return o.open(l) }
+func (o output) Open(layouts ...tensor.Layout) (tensor.Sink, error) {
+	l, err := tensor.One(layouts)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", o.path, err)
+	}
+	return o.open(l)
+}
 
 // Compressions lists the names that Compression takes, the default first. Readers need a plugin for all but
 // gzip and none; h5py has them in hdf5plugin.

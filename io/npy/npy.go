@@ -47,7 +47,11 @@ type output struct {
 func (o output) String() string { return o.path }
 
 // Open starts the file under a temporary name.
-func (o output) Open(l tensor.Layout) (tensor.Sink, error) {
+func (o output) Open(layouts ...tensor.Layout) (tensor.Sink, error) {
+	l, err := tensor.One(layouts)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", o.path, err)
+	}
 	open := openArray
 	switch ext := strings.ToLower(filepath.Ext(o.path)); {
 	case ext == ".npz" && o.level >= 0 && o.level <= 9:

@@ -47,7 +47,11 @@ type output struct {
 func (o output) String() string { return o.path }
 
 // Open starts a sheet of blocks whose last two axes are rows and columns.
-func (o output) Open(l tensor.Layout) (tensor.Sink, error) {
+func (o output) Open(layouts ...tensor.Layout) (tensor.Sink, error) {
+	l, err := tensor.One(layouts)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", o.path, err)
+	}
 	if o.max < 1 || o.max > maxTiles {
 		return nil, fmt.Errorf("sheet: %d tiles; 1 to %d are possible", o.max, maxTiles)
 	}

@@ -6,6 +6,7 @@ package tensor
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"sync"
@@ -75,6 +76,18 @@ type Layout struct {
 // Bytes returns the size of one block.
 func (l Layout) Bytes() int { return l.Shape.Len() * l.DType.Size() }
 
+// Size returns the size of one block; ok is false where it is more than any memory holds.
+func (l Layout) Size() (bytes int64, ok bool) {
+	bytes = int64(l.DType.Size())
+	for _, d := range l.Shape {
+		if d < 0 || d > 0 && bytes > math.MaxInt64/int64(d) {
+			return 0, false
+		}
+		bytes *= int64(d)
+	}
+	return bytes, true
+}
+
 // Check refuses a block of another size than the layout's.
 func (l Layout) Check(b Block) error {
 	if len(b.Data) != l.Bytes() {
@@ -85,6 +98,7 @@ func (l Layout) Check(b Block) error {
 
 // A Block is the dense result for one window.
 type Block struct {
+	Part       int   // which of the stream's layouts it has: 0 where there is one
 	Index      int   // the window's number, from 0
 	Start, End int64 // the window's limits, microseconds
 	Events     int64 // how many events lie in the window
@@ -142,6 +156,14 @@ func (p *Pool) put(data []byte) {
 	}
 }
 
+// One returns the layout of an output that holds one representation, or an error that says what holds several.
+func One(l []Layout) (Layout, error) {
+	if len(l) != 1 {
+		return Layout{}, fmt.Errorf("%d representations do not fit into this format; .npz and .h5 hold several", len(l))
+	}
+	return l[0], nil
+}
+
 // A Stream yields blocks in window order; Next returns io.EOF after the last. The reader owns each block
 // and may Release it.
 type Stream interface {
@@ -163,6 +185,7 @@ type Sink interface {
 type Output interface {
 	// String names the output in messages.
 	fmt.Stringer
-	// Open starts the output for blocks of one layout.
-	Open(l Layout) (Sink, error)
+	// Open starts the output. Every window brings one block of each layout, in their order; an output that holds
+	// only one layout refuses more.
+	Open(l ...Layout) (Sink, error)
 }

@@ -10,7 +10,7 @@ var boxIntoScan = Rule{
 	Doc:  "a filter tells the source the box outside which no event is wanted; the filter stays",
 	Rewrite: func(n plan.Node) plan.Node {
 		f, ok := n.(*plan.Filter)
-		if !ok {
+		if !ok || f.Kind() != plan.Events {
 			return nil
 		}
 		in := narrow(f.In, f.Pred.Box())
@@ -18,28 +18,6 @@ var boxIntoScan = Rule{
 			return nil
 		}
 		return f.With(in)
-	},
-}
-
-var windowBoxIntoScan = Rule{
-	Name: "window_box_into_scan",
-	Doc:  "windows that end at given times tell the source the time outside which no event is wanted",
-	Rewrite: func(n plan.Node) plan.Node {
-		w, ok := n.(*plan.Window)
-		if !ok {
-			return nil
-		}
-		ends, ok := w.By.(plan.Ends)
-		if !ok || len(ends.Times) == 0 {
-			return nil
-		}
-		box := event.Everything
-		box.T0, box.T1 = ends.Times[0]-ends.Span, ends.Times[len(ends.Times)-1]
-		in := narrow(w.In, box)
-		if in == nil {
-			return nil
-		}
-		return w.With(in)
 	},
 }
 

@@ -38,3 +38,19 @@ var simplifyFilters = Rule{
 		return nil
 	},
 }
+
+var emptyScan = Rule{
+	Name: "empty_scan",
+	Doc:  "where a filter keeps nothing, nothing is read",
+	Rewrite: func(n plan.Node) plan.Node {
+		switch n := n.(type) {
+		case *plan.Filter:
+			if n.Pred == exprs.False && n.Kind() == plan.Events {
+				if _, done := n.In.(*plan.Empty); !done {
+					return &plan.Filter{In: &plan.Empty{Of: plan.Source(n)}, Pred: n.Pred}
+				}
+			}
+		}
+		return nil
+	},
+}

@@ -2,6 +2,7 @@ package optimize
 
 import (
 	"github.com/evq-project/evq/plan"
+	"github.com/evq-project/evq/udf"
 	"github.com/evq-project/evq/udf/stackedhist"
 )
 
@@ -29,6 +30,6 @@ var fuseHistogram = Rule{
 		if of.Bin.Base == plan.WindowTime {
 			h.Timebase = stackedhist.OfWindow
 		}
-		return &plan.Represent{In: of.Bin.In, Rep: h}
+		return &plan.Represent{In: of.Bin.In, Reps: []udf.Representation{h}}
 	},
 }

@@ -21,11 +21,17 @@ type Rule struct {
 
 // Default lists the rules in the order in which they are tried. A new rule adds one line here.
 var Default = []Rule{
+	filterBelowWindows,
+	filterBelowMap,
 	mergeFilters,
 	simplifyFilters,
+	emptyScan,
+	pushLimits,
 	boxIntoScan,
 	windowBoxIntoScan,
 	fuseHistogram,
+	streamGroup,
+	groupMethod,
 	projectColumns,
 }
 

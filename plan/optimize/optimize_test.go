@@ -15,6 +15,8 @@ import (
 	"github.com/evq-project/evq/exprs"
 	"github.com/evq-project/evq/io/event"
 	"github.com/evq-project/evq/plan"
+	"github.com/evq-project/evq/udf"
+	"github.com/evq-project/evq/udf/aggregates"
 	"github.com/evq-project/evq/udf/stackedhist"
 )
 
@@ -30,6 +32,12 @@ func (named) Scan(context.Context, event.Request) (event.Stream, error) {
 	return nil, fmt.Errorf("nobody reads this")
 }
 
+var counts = []plan.Agg{{Name: "count", Func: aggregates.Count}}
+
+func every(in plan.Node) plan.Node {
+	return &plan.Window{In: in, By: plan.Every{Length: 50000, Hop: 50000, Range: &plan.TimeRange{From: 100000, To: 200000}}}
+}
+
 func scan() plan.Node { return &plan.Scan{Source: named("drive.parquet"), Want: event.All} }
 
 func filter(in plan.Node, p exprs.Expr) plan.Node { return &plan.Filter{In: in, Pred: p} }
@@ -39,13 +47,20 @@ func ends(in plan.Node) plan.Node {
 }
 
 func histogram(in plan.Node, downsample int64) plan.Node {
-	g := &plan.Group{In: &plan.Bin{In: in, Bins: 10}, Keys: []exprs.Value{exprs.P, exprs.Y, exprs.X}}
+	g := &plan.Group{In: &plan.Bin{In: in, Bins: 10}, Keys: plan.PlaneKeys(1), Aggs: counts}
 	if downsample == 2 {
-		g.Keys = []exprs.Value{exprs.P, exprs.Y.Div(2), exprs.X.Div(2)}
+		g.Keys = plan.PlaneKeys(2)
 		g.Where = plan.Halved()
 	}
 	return &plan.Dense{In: g, Cutoff: 10, Wrap: true}
 }
+
+// A sieve stands for a filter with memory that is never opened.
+type sieve struct{}
+
+func (sieve) String() string                         { return "sieve" }
+func (sieve) Columns() event.Columns                 { return event.ColX }
+func (sieve) Open(event.Geometry) (udf.Sieve, error) { return nil, fmt.Errorf("nobody opens this") }
 
 // goldens has a plan for each rule, which that rule alone rewrites, and one for all of them.
 var goldens = []struct {
@@ -60,11 +75,27 @@ var goldens = []struct {
 	{"box_into_scan", "a filter tells the source the box outside which no event is wanted, and stays", []Rule{boxIntoScan},
 		filter(filter(scan(), exprs.X.Le(3)), exprs.And(exprs.T.Between(10, 90), exprs.Y.Mod(2).Eq(1)))},
 	{"window_box_into_scan", "windows at given ends need no event before the first or after the last", []Rule{windowBoxIntoScan},
-		ends(filter(scan(), exprs.P.Eq(1)))},
+		&plan.Represent{In: ends(filter(scan(), exprs.P.Eq(1))), Reps: []udf.Representation{stackedhist.Histogram{Bins: 1}}}},
 	{"fuse_histogram", "bin, group and dense over windows become one stacked histogram", []Rule{fuseHistogram},
 		histogram(ends(scan()), 2)},
+	{"filter_below_windows", "windows at given ends are the same whatever is filtered; windows of so many events are not", []Rule{filterBelowWindows},
+		filter(ends(scan()), exprs.P.Eq(1))},
+	{"filter_below_map", "what a filter says of moved events it says of them before they move", []Rule{filterBelowMap, simplifyFilters},
+		filter(&plan.Map{In: scan(), By: exprs.Crop{X0: 100, Y0: 50, X1: 299, Y1: 149}}, exprs.X.Le(3))},
+	{"filter_above_counts", "a filter in windows of so many events stays there: below them it would move them", Default,
+		&plan.Group{In: filter(&plan.Window{In: scan(), By: plan.Count{N: 5, Step: 5}}, exprs.P.Eq(1)), Keys: plan.PlaneKeys(1), Aggs: counts}},
+	{"filter_above_memory", "a filter after one with memory stays there, and the scan learns nothing of it: what is kept depends on what came before", Default,
+		filter(&plan.Apply{In: scan(), Filter: sieve{}}, exprs.X.Le(3))},
+	{"empty_scan", "a contradiction reads nothing", []Rule{simplifyFilters, emptyScan},
+		filter(scan(), exprs.And(exprs.X.Le(3), exprs.X.Ge(9)))},
+	{"push_limits", "blocks that are not wanted are not made", []Rule{pushLimits},
+		&plan.Limit{N: 3, In: &plan.Limit{N: 7, In: &plan.Represent{In: ends(scan()), Reps: []udf.Representation{stackedhist.Histogram{Bins: 1}}}}}},
+	{"stream_group", "windows that do not overlap hold no event back", []Rule{streamGroup},
+		&plan.Group{In: every(scan()), Keys: plan.PlaneKeys(1), Aggs: counts}},
+	{"group_method", "the pixels of a known sensor are found by address", []Rule{groupMethod},
+		&plan.Group{In: ends(scan()), Keys: plan.PlaneKeys(1), Aggs: counts}},
 	{"project_columns", "only the columns that are read are asked for", []Rule{projectColumns},
-		&plan.Group{In: ends(filter(scan(), exprs.P.Eq(1))), Keys: []exprs.Value{exprs.Y.Div(16)}}},
+		&plan.Group{In: ends(filter(scan(), exprs.P.Eq(1))), Keys: []plan.Key{{Name: "tile", Value: exprs.Y.Div(16)}}, Aggs: counts}},
 	{"default", "all rules together", Default,
 		histogram(ends(filter(filter(scan(), exprs.X.Lt(640)), exprs.X.Ge(10))), 1)},
 }
@@ -118,12 +149,12 @@ func TestEveryRuleHasAGolden(t *testing.T) {
 
 func TestFuseLeavesOtherPlansAlone(t *testing.T) {
 	for _, where := range []exprs.Expr{nil, exprs.X.Lt(3)} {
-		g := &plan.Group{In: &plan.Bin{In: ends(scan()), Bins: 10}, Keys: []exprs.Value{exprs.P, exprs.Y.Div(2), exprs.X.Div(2)}, Where: where}
+		g := &plan.Group{In: &plan.Bin{In: ends(scan()), Bins: 10}, Keys: plan.PlaneKeys(2), Where: where, Aggs: counts}
 		if fuseHistogram.Rewrite(&plan.Dense{In: g, Cutoff: 10}) != nil {
 			t.Errorf("a group halved where %v is no stacked histogram, but was fused", where)
 		}
 	}
-	if fuseHistogram.Rewrite(&plan.Represent{In: ends(scan()), Rep: stackedhist.Histogram{}}) != nil {
+	if fuseHistogram.Rewrite(&plan.Represent{In: ends(scan()), Reps: []udf.Representation{stackedhist.Histogram{}}}) != nil {
 		t.Error("a representation was fused")
 	}
 }

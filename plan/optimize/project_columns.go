@@ -12,30 +12,23 @@ var projectColumns = Rule{
 	Rewrite: func(n plan.Node) plan.Node {
 		switch n := n.(type) {
 		case *plan.Represent:
-			return project(n, n.Rep.Columns())
-		case *plan.Group:
-			cols := columnsOf(n.Keys)
-			if n.Where != nil {
-				cols |= n.Where.Columns()
+			var cols event.Columns
+			for _, r := range n.Reps {
+				cols |= r.Columns()
 			}
 			return project(n, cols)
+		case *plan.Group:
+			return project(n, columnsOf(n.Keys, n.Aggs, n.Where))
 		}
 		return nil
 	},
-}
-
-func columnsOf(keys []exprs.Value) (cols event.Columns) {
-	for _, k := range keys {
-		cols |= k.Columns()
-	}
-	return cols
 }
 
 // project returns n over a scan of the columns that it and the filters below it read, or nil where the scan
 // is asked for no more than those already.
 func project(n plan.Node, cols event.Columns) plan.Node {
 	if cols == 0 {
-		return nil // only t: the empty set stands for all
+		cols = event.ColT // the empty set stands for all
 	}
 	switch in := n.Input().(type) {
 	case *plan.Scan:
@@ -49,10 +42,50 @@ func project(n plan.Node, cols event.Columns) plan.Node {
 		if out := project(in, cols|in.Pred.Columns()); out != nil {
 			return n.With(out)
 		}
+	case *plan.Apply:
+		if out := project(in, cols|in.Filter.Columns()); out != nil {
+			return n.With(out)
+		}
+	case *plan.Map:
+		by, err := in.Projection()
+		if err != nil {
+			return nil
+		}
+		if out := project(in, moved(by, cols)); out != nil {
+			return n.With(out)
+		}
 	case *plan.Window, *plan.Bin, *plan.Limit:
 		if out := project(in, cols); out != nil {
 			return n.With(out)
 		}
 	}
 	return nil
+}
+
+// moved returns the columns that a projection needs for the given ones of its result.
+func moved(by exprs.Projection, cols event.Columns) (out event.Columns) {
+	out = by.T.Columns()
+	for _, c := range []struct {
+		bit event.Columns
+		v   exprs.Value
+	}{{event.ColX, by.X}, {event.ColY, by.Y}, {event.ColP, by.P}} {
+		// A pixel that moves may leave the sensor, which drops the event whether its place is asked for or not.
+		if cols.Has(c.bit) || c.v.Columns() != c.bit || !c.v.Equal(column(c.bit)) {
+			out |= c.v.Columns()
+		}
+	}
+	if by.Keep != nil {
+		out |= by.Keep.Columns()
+	}
+	return out
+}
+
+func column(c event.Columns) exprs.Value {
+	switch c {
+	case event.ColX:
+		return exprs.X
+	case event.ColY:
+		return exprs.Y
+	}
+	return exprs.P
 }
