@@ -3,10 +3,12 @@
 GO      ?= go
 TAGS    ?= hdf5
 LINTER  := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
+# How long each fuzz target runs.
+FUZZTIME ?= 2m
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
 LDFLAGS := -X main.version=$(VERSION)
 
-.PHONY: build build-static demo deps test lint bench clean help
+.PHONY: build build-static demo deps test fuzz lint bench clean help
 
 build: deps ## build bin/evq
 	$(GO) build -tags '$(TAGS)' -ldflags '$(LDFLAGS)' -o bin/evq ./cmd/evq
@@ -21,6 +23,14 @@ demo: build ## make, convert, query and draw a small recording under demo/
 
 test: deps ## run every test
 	$(GO) test -tags '$(TAGS)' ./...
+
+fuzz: deps ## run every fuzz target for FUZZTIME; `make test` runs their corpora only
+	@set -e; for dir in $$(grep -rl --include='*_test.go' '^func Fuzz' . | xargs -n1 dirname | sort -u); do \
+		for target in $$(grep -ho '^func Fuzz[A-Za-z0-9]*' $$dir/*_test.go | cut -c6-); do \
+			echo "$$dir $$target"; \
+			$(GO) test -tags '$(TAGS)' -run '^$$' -fuzz "^$$target\$$" -fuzztime '$(FUZZTIME)' -fuzzminimizetime 5s $$dir; \
+		done; \
+	done
 
 lint: deps ## check format, vet and golangci-lint
 	@files=$$(gofmt -l .); if [ -n "$$files" ]; then echo "not gofmt: $$files" >&2; exit 1; fi

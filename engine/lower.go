@@ -185,7 +185,7 @@ func bounds(w plan.Windowing) (exec.Bounds, error) {
 
 func (l *lowering) table(n plan.Node) (exec.RowOp, error) {
 	op, err := l.rows(n)
-	if err != nil || !l.analyze {
+	if err != nil || l.measure == nil {
 		return op, err
 	}
 	m, err := metered[exec.Rows](l, op, nil, func(r exec.Rows) int { return r.N })
@@ -398,7 +398,7 @@ func (l *lowering) dense(n *plan.Dense) (exec.BlockOp, error) {
 
 // metered puts a meter around an operator where the run is analysed.
 func metered[T any](l *lowering, op exec.Op[T], err error, size func(T) int) (exec.Op[T], error) {
-	if err != nil || !l.analyze {
+	if err != nil || l.measure == nil {
 		return op, err
 	}
 	m := exec.Measure(op, size)

@@ -5,9 +5,11 @@ package engine
 import (
 	"context"
 	"io"
+	"slices"
 
 	"github.com/evq-project/evq/io/event"
 	"github.com/evq-project/evq/io/formats"
+	"github.com/evq-project/evq/io/merge"
 	"github.com/evq-project/evq/plan"
 )
 
@@ -39,4 +41,31 @@ func (r *Recording) Close() error {
 // Scan starts a query over a source.
 func Scan(src event.Source) Frame {
 	return Frame{&plan.Scan{Source: src, Want: event.Request{Box: event.Everything}}}
+}
+
+// TriggerTimes returns the times of the edges of a trigger's channel, in order: of rising edges, falling ones, or both.
+// A raw recording is decoded for them.
+func (r *Recording) TriggerTimes(ctx context.Context, channel int16, rising, falling bool) ([]int64, error) {
+	var out []int64
+	want := event.Request{Columns: event.ColT, Box: event.Everything, Triggers: func(tr []event.Trigger) error {
+		for _, t := range tr {
+			if t.Channel == channel && (t.Rising && rising || !t.Rising && falling) {
+				out = append(out, t.T)
+			}
+		}
+		return nil
+	}}
+	_, err := event.Each(ctx, r.Source, want, func(event.Batch) error { return nil })
+	slices.Sort(out)
+	return out, err
+}
+
+// Merge starts from several recordings as one: their events by time, those of an earlier one first where times are
+// equal. The sensor is the smallest that holds all of theirs. Closing it closes them.
+func Merge(recordings ...*Recording) *Recording {
+	sources := make([]event.Source, len(recordings))
+	for i, r := range recordings {
+		sources[i] = r.Source
+	}
+	return &Recording{merge.New(sources...)}
 }

@@ -6,10 +6,12 @@ import (
 
 	"github.com/evq-project/evq/accel"
 	"github.com/evq-project/evq/accel/devices"
+	"github.com/evq-project/evq/exprs"
 	"github.com/evq-project/evq/io/convert"
 	"github.com/evq-project/evq/io/event"
 	"github.com/evq-project/evq/io/format"
 	"github.com/evq-project/evq/plan/optimize"
+	"github.com/evq-project/evq/udf"
 )
 
 // An Option says how a recording is opened or how a query runs. Options that do not concern a call are
@@ -28,7 +30,12 @@ type settings struct {
 	logger   *slog.Logger
 	progress func(done, total int64)
 	stats    *Stats
-	analyze  bool
+	measure  *measured // filled by a run that is analysed
+
+	representations []udf.Entry
+	filters         []udf.FilterEntry
+	aggregates      []udf.AggregateEntry
+	funcs           []exprs.Func
 
 	force       bool
 	compression string
@@ -44,6 +51,7 @@ func settingsOf(opts []Option) settings {
 		device: accel.Auto, threads: runtime.GOMAXPROCS(0), memory: DefaultMemory, rules: optimize.Default,
 		logger: slog.New(slog.DiscardHandler),
 	}
+	s.named()
 	for _, o := range opts {
 		o(&s)
 	}

@@ -67,6 +67,14 @@ func (r *runner) run(ctx context.Context, op exec.Operator, next func(context.Co
 	if err != nil {
 		return err
 	}
+	if r.measure != nil {
+		for _, m := range r.low.meters {
+			r.measure.meters = append(r.measure.meters, m())
+		}
+		if r.low.scan != nil {
+			r.measure.skipped = r.low.scan.Skipped()
+		}
+	}
 	if r.stats != nil {
 		rep := r.low.report()
 		*r.stats = Stats{Report: rep, Events: rep.Events, Windows: r.windows, Empty: r.empty, Rows: r.rows}

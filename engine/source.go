@@ -9,34 +9,32 @@ import (
 )
 
 // Source returns the frame as a source that can be scanned any number of times, so that what a query keeps can be
-// converted. Its geometry and header are those of the recording, and so are its reports: they count what was read.
+// converted. Its header is that of the recording, and so are its reports: they count what was read.
 //
-// Triggers have a time and no pixel: those within the range of times that the filters allow are passed on.
+// Triggers have a time and no pixel: those within the range of times that the filters allow are passed on, at the
+// times to which the transforms move them.
 func (f Frame) Source() event.Source {
 	scan := plan.Source(f.node)
 	if f.node == scan {
 		return scan.Source
 	}
-	v := &view{Source: scan.Source, node: f.node, times: event.Everything}
-	for n := f.node; n != nil; n = n.Input() {
-		if n, ok := n.(*plan.Filter); ok {
-			v.times = v.times.Intersect(n.Pred.Box())
-		}
-	}
-	return v
+	return &view{Source: scan.Source, node: f.node}
 }
 
 // A view is a recording through a frame.
 type view struct {
 	event.Source // the recording
 	node         plan.Node
-	times        event.Box // its T0 and T1 hold every event of the view
 }
+
+// Geometry is the sensor's after the transforms.
+func (v *view) Geometry() event.Geometry { return plan.Geometry(v.node) }
 
 // Info says that only decoding tells how many events there are.
 func (v *view) Info() event.Info {
 	info := v.Source.Info()
 	info.Events, info.Stats = -1, false
+	info.Geometry = v.Geometry()
 	return info
 }
 
@@ -70,7 +68,8 @@ func (v *view) Scan(ctx context.Context, want event.Request) (event.Stream, erro
 func (v *view) triggers(tr []event.Trigger, to func([]event.Trigger) error) error {
 	var kept []event.Trigger
 	for _, t := range tr {
-		if t.T >= v.times.T0 && t.T <= v.times.T1 {
+		if at, ok := through(v.node, t.T); ok {
+			t.T = at
 			kept = append(kept, t)
 		}
 	}
@@ -78,6 +77,31 @@ func (v *view) triggers(tr []event.Trigger, to func([]event.Trigger) error) erro
 		return nil
 	}
 	return to(kept)
+}
+
+// through returns where a time of the recording lies after the filters and transforms of a plan; ok is false where a
+// filter leaves it out.
+func through(n plan.Node, t int64) (at int64, ok bool) {
+	switch n := n.(type) {
+	case *plan.Scan:
+		return t, true
+	case *plan.Filter:
+		at, ok = through(n.In, t)
+		box := n.Pred.Box()
+		return at, ok && at >= box.T0 && at <= box.T1
+	case *plan.Map:
+		by, err := n.Projection()
+		if err != nil {
+			return t, false // Validate says why
+		}
+		if at, ok = through(n.In, t); !ok {
+			return at, false
+		}
+		moved := []int64{0}
+		by.T.Eval(event.New([]int64{at}, []uint16{0}, []uint16{0}, []int8{0}), moved)
+		return moved[0], true
+	}
+	return through(n.Input(), t)
 }
 
 // A viewStream is the operators of a view as a stream.

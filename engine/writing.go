@@ -48,7 +48,7 @@ func sourcePolarity(ctx context.Context, src event.Source, p format.Policy) (_ s
 		stored = own
 	}
 	switch {
-	case stored == minus:
+	case stored == minus, info.Report != nil && strings.Contains(stored, minus) && info.Report.N(event.RemappedPolarity) > 0:
 		return format.PolarityPM1, nil
 	case stored != "" && !strings.Contains(stored, minus), p.Polarity == "nonzero":
 		return format.Polarity01, nil

@@ -66,22 +66,38 @@ func (e *between) text(not string) string {
 }
 
 func (e *between) mask(b event.Batch, keep []bool, s *scratch) {
-	c, ok := e.v.column()
-	switch {
-	case !ok || c != colT && !has(b, c):
+	if c, low, ok := e.v.coordinate(); ok && has(b, c) {
+		inShortRange(coordinates(b, c), low, e.in, keep)
+		return
+	}
+	switch c, ok := e.v.column(); {
+	case ok && c == colT:
+		inRange(b.T(), e.in, keep)
+	case ok && c == colP && has(b, colP):
+		inRange(b.P(), e.in, keep)
+	default:
 		v := s.ints.take(len(keep))
 		e.v.eval(b, v, s)
 		inRange(v, e.in, keep)
 		s.ints.give(1)
-	case c == colT:
-		inRange(b.T(), e.in, keep)
-	case c == colX:
-		inShortRange(b.X(), e.in, keep)
-	case c == colY:
-		inShortRange(b.Y(), e.in, keep)
-	case c == colP:
-		inRange(b.P(), e.in, keep)
 	}
+}
+
+// coordinate reports whether a value is x or y, or one of them modulo a power of two: the low bits of it.
+func (v Value) coordinate() (c column, low uint16, ok bool) {
+	low = math.MaxUint16
+	if t := v.term(); t.kind == ofMod && t.n <= 1<<16 && t.n&(t.n-1) == 0 {
+		v, low = t.args[0], uint16(t.n-1)
+	}
+	c, ok = v.column()
+	return c, low, ok && (c == colX || c == colY)
+}
+
+func coordinates(b event.Batch, c column) []uint16 {
+	if c == colX {
+		return b.X()
+	}
+	return b.Y()
 }
 
 // has reports whether a batch has a column.
@@ -119,8 +135,8 @@ func inRange[N int64 | int8](v []N, r Interval, keep []bool) {
 	}
 }
 
-// inShortRange is inRange of coordinates.
-func inShortRange(v []uint16, r Interval, keep []bool) {
+// inShortRange is inRange of the low bits of coordinates.
+func inShortRange(v []uint16, low uint16, r Interval, keep []bool) {
 	lo, span, ok := short(r)
 	if !ok {
 		clear(keep)
@@ -128,21 +144,21 @@ func inShortRange(v []uint16, r Interval, keep []bool) {
 	}
 	keep = keep[:len(v)]
 	for i, n := range v {
-		keep[i] = bit(n-lo <= span)&bit(keep[i]) != 0
+		keep[i] = bit(n&low-lo <= span)&bit(keep[i]) != 0
 	}
 }
 
-// inRect clears keep where a pixel lies outside a rectangle: both ranges in one pass.
-func inRect(x, y []uint16, rx, ry Interval, keep []bool) {
-	x0, w, okX := short(rx)
-	y0, h, okY := short(ry)
-	if !okX || !okY {
+// inRect clears keep where the low bits of one coordinate or of the other are out of their range, in one pass.
+func inRect(v, w []uint16, lowV, lowW uint16, rv, rw Interval, keep []bool) {
+	v0, spanV, okV := short(rv)
+	w0, spanW, okW := short(rw)
+	if !okV || !okW {
 		clear(keep)
 		return
 	}
-	x, y = x[:len(keep)], y[:len(keep)]
+	v, w = v[:len(keep)], w[:len(keep)]
 	for i := range keep {
-		keep[i] = bit(x[i]-x0 <= w)&bit(y[i]-y0 <= h)&bit(keep[i]) != 0
+		keep[i] = bit(v[i]&lowV-v0 <= spanV)&bit(w[i]&lowW-w0 <= spanW)&bit(keep[i]) != 0
 	}
 }
 

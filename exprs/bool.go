@@ -63,8 +63,10 @@ type all []Expr
 
 func (e all) String() string                  { return join(e, " and ") }
 func (e all) Columns() event.Columns          { return columnsOf(e) }
-func (e all) Box() event.Box                  { return e.box(event.Everything) }
 func (e all) Mask(b event.Batch, keep []bool) { maskBlocks(e, b, keep) }
+
+// Box goes through the parts twice, for what a part says may narrow an earlier one.
+func (e all) Box() event.Box { return e.box(e.box(event.Everything)) }
 
 func (e all) box(b event.Box) event.Box {
 	for _, p := range e {
@@ -75,8 +77,7 @@ func (e all) box(b event.Box) event.Box {
 
 func (e all) mask(b event.Batch, keep []bool, s *scratch) {
 	for i := 0; i < len(e); i++ {
-		if x, y, ok := e.rect(i); ok && has(b, colX) && has(b, colY) {
-			inRect(b.X(), b.Y(), x, y, keep)
+		if i+1 < len(e) && maskRect(e[i], e[i+1], b, keep) {
 			i++
 			continue
 		}
@@ -84,22 +85,20 @@ func (e all) mask(b event.Batch, keep []bool, s *scratch) {
 	}
 }
 
-// rect reports whether parts i and i+1 are ranges of x and of y.
-func (e all) rect(i int) (x, y Interval, ok bool) {
-	if i+1 >= len(e) {
-		return x, y, false
+// maskRect masks by two ranges of coordinates at once; it reports false where the parts are other ones.
+func maskRect(e, f Expr, b event.Batch, keep []bool) bool {
+	r, okR := e.(*between)
+	q, okQ := f.(*between)
+	if !okR || !okQ {
+		return false
 	}
-	a, isA := e[i].(*between)
-	b, isB := e[i+1].(*between)
-	if !isA || !isB {
-		return x, y, false
+	c, lowC, okC := r.v.coordinate()
+	d, lowD, okD := q.v.coordinate()
+	if !okC || !okD || !has(b, c) || !has(b, d) {
+		return false
 	}
-	if c, ok := a.v.column(); ok && c == colY {
-		a, b = b, a
-	}
-	cx, okX := a.v.column()
-	cy, okY := b.v.column()
-	return a.in, b.in, okX && okY && cx == colX && cy == colY
+	inRect(coordinates(b, c), coordinates(b, d), lowC, lowD, r.in, q.in, keep)
+	return true
 }
 
 type some []Expr

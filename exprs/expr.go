@@ -63,11 +63,3 @@ func maskBlocks(e Expr, b event.Batch, keep []bool) {
 		e.mask(b.Slice(i, j), keep[i:j], s)
 	}
 }
-
-// both returns what two boxes share; an empty box is Nothing.
-func both(a, b event.Box) event.Box {
-	if c := a.Intersect(b); !c.Empty() {
-		return c
-	}
-	return event.Nothing
-}

@@ -92,11 +92,32 @@ func TestBoxes(t *testing.T) {
 		{exprs.Or(exprs.X.Eq(3), exprs.X.Eq(9)), "x=3..9"},
 		{exprs.Or(exprs.X.Eq(3), exprs.Y.Eq(9)), ""},
 		{exprs.Not(exprs.X.Eq(3)), ""},
+		{parse("x + 10 < 50"), "x<=39"},
+		{parse("100 - 2 * x >= 41"), "x<=29"},
+		{parse("x < y"), "x<=65534 y>=1"},
+		{parse("x < y and y < 10"), "x<=8 y=1..9"},
+		{parse("y < 10 and x < y"), "x<=8 y=1..9"},
+		{parse("x + y <= 20 and x >= 5"), "x=5..20 y<=15"},
+		{parse("x >= 5 and x + y <= 20"), "x=5..20 y<=15"},
+		{parse("t - x = 1000"), "t=1000..66535"},
+		{parse("not (x < 5 or t > 9)"), "t<=9 x>=5"},
+		{parse("x & 12 >= 8"), "x>=8"},
+		{parse("x * y > 100"), ""},
+		{parse("circle(10, 10, 3) at (x // 2, y)"), "x=14..27 y=7..13"},
+		{parse("t in (5, 9) and abs(x) < 3"), "t=5..9"},
 	} {
 		if got := c.expr.Box().String(); got != c.want {
 			t.Errorf("box of %v is %q, want %q", c.expr, got, c.want)
 		}
 	}
+}
+
+func parse(text string) exprs.Expr {
+	e, err := exprs.Parse(text)
+	if err != nil {
+		panic(text + ": " + err.Error())
+	}
+	return e
 }
 
 func TestSimplify(t *testing.T) {
@@ -113,6 +134,35 @@ func TestSimplify(t *testing.T) {
 		{exprs.Not(exprs.Not(exprs.Y.Le(7))), "y <= 7"},
 		{exprs.And(exprs.Y.Le(7), exprs.And(exprs.X.Le(5), exprs.Y.Le(3))), "y <= 3 and x <= 5"},
 		{exprs.X.Mod(2).Between(0, 1), "true"},
+		{parse("x + 10 < 50"), "x <= 39"},
+		{parse("2 * x < 101"), "x <= 50"},
+		{parse("-3 * x > -10"), "x <= 3"},
+		{parse("t // 1000 = 5"), "t between 5000 and 5999"},
+		{parse("7 - (t - 3) // 2 >= 4"), "t <= 10"},
+		{parse("t + 5 < -9223372036854775807"), "false"},
+		{parse("t - 5 <= -9223372036854775808"), "t <= -9223372036854775803"},
+		{parse("-6 * t between -9223372036854775807 and -9223372036854775804"), "t = 1537228672809129301"},
+		{parse("2 * x = 7"), "false"},
+		{parse("x % 100000 < 5"), "x <= 4"},
+		{parse("p != 1"), "p = 0"},
+		{parse("not (x < 5 or y = 3)"), "x >= 5 and y != 3"},
+		{parse("not (x < 5 and y < 3)"), "x >= 5 or y >= 3"},
+		{parse("not rect(1, 1, 5, 5)"), "not (x between 1 and 5 and y between 1 and 5)"},
+		{parse("x = 1 or x = 2 or x = 3"), "x between 1 and 3"},
+		{parse("x = 1 or x = 9 or x = 5"), "x in (1, 5, 9)"},
+		{parse("x in (1, 2, 3, 70000)"), "x between 1 and 3"},
+		{parse("x in (1, 5, 9) and x > 4"), "x in (5, 9)"},
+		{parse("x < 100 and x != 5 and x != 7"), "x <= 99 and x not in (5, 7)"},
+		{parse("x < 5 or x >= 5"), "true"},
+		{parse("x = 3 and x != 3"), "false"},
+		{parse("circle(1,1,5) and p = 1 and not circle(1,1,5)"), "false"},
+		{parse("circle(1,1,5) or p = 1 or not circle(1,1,5)"), "true"},
+		{parse("x < y and x < y and p = 1"), "x < y and p = 1"},
+		{parse("x < y and x > 10 and y < 9"), "false"},
+		{parse("x + 1 > x - 70000"), "true"},
+		{parse("x <= x or p = 1"), "true"},
+		{parse("-(t // 1) in (-1, 1, 2, 11)"), "t between -2 and -1 or t in (-11, 1)"},
+		{parse("rect(0, 0, 319, 239)"), "x <= 319 and y <= 239"},
 	} {
 		if got := exprs.Simplify(c.expr).String(); got != c.want {
 			t.Errorf("%v simplifies to %q, want %q", c.expr, got, c.want)
@@ -160,4 +210,32 @@ func random(r *rand.Rand, depth int) exprs.Expr {
 	}
 	lo := r.Int64N(16) - 6
 	return v.Between(lo, lo+r.Int64N(9)-1)
+}
+
+// TestDeepTrees: no rewriting doubles its work from one level to the next, which a hundred levels would not survive.
+func TestDeepTrees(t *testing.T) {
+	r := rand.New(rand.NewPCG(6, 7))
+	rows := randomRows(r, 200)
+	b := batchOf(rows)
+	for range 30 {
+		p := randomPredicate(r, 0)
+		for range 90 {
+			q, leaf := p, randomPredicate(r, 0)
+			switch r.IntN(3) {
+			case 0:
+				p = predicate{exprs.And(leaf.e, q.e), func(e row) bool { return leaf.holds(e) && q.holds(e) }}
+			case 1:
+				p = predicate{exprs.Or(q.e, leaf.e), func(e row) bool { return q.holds(e) || leaf.holds(e) }}
+			case 2:
+				p = predicate{exprs.Not(exprs.And(q.e, leaf.e)), func(e row) bool { return !(q.holds(e) && leaf.holds(e)) }}
+			}
+		}
+		simple, box := exprs.Simplify(p.e), p.e.Box()
+		keep := mask(simple, b)
+		for i, e := range rows {
+			if want := p.holds(e); keep[i] != want || want && !inBox(box, e) {
+				t.Fatalf("%v of %v: %v, want %v, box %v", simple, e, keep[i], want, box)
+			}
+		}
+	}
 }

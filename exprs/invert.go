@@ -102,27 +102,22 @@ func (t *term) invert(i int, r, other Interval) (in Interval, exact bool) {
 
 // mulInverse returns the factors whose product with c lies in r.
 func mulInverse(r Interval, c int64) (in Interval, exact bool) {
+	isLo, isHi := r.Lo > math.MinInt64, r.Hi < math.MaxInt64
 	if c < 0 { // v*c in r is v*-c in -r
 		if c == math.MinInt64 || r.Hi == math.MinInt64 {
 			return anything, false
 		}
-		lo, hi := int64(math.MinInt64), int64(math.MaxInt64)
-		if r.Hi < math.MaxInt64 {
-			lo = -r.Hi
-		}
-		if r.Lo > math.MinInt64 {
-			hi = -r.Lo
-		}
-		r, c = Interval{lo, hi}, -c
+		isLo, isHi = isHi, isLo
+		r, c = Interval{subSat(0, r.Hi), subSat(0, r.Lo)}, -c
 	}
 	if c == 0 {
 		return anything, false
 	}
 	in = anything
-	if r.Lo > math.MinInt64 {
+	if isLo {
 		in.Lo = ceilDiv(r.Lo, c)
 	}
-	if r.Hi < math.MaxInt64 {
+	if isHi {
 		in.Hi = floorDiv(r.Hi, c)
 	}
 	return in, true

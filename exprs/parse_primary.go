@@ -1,6 +1,7 @@
 package exprs
 
 import (
+	"errors"
 	"math"
 	"strconv"
 	"strings"
@@ -219,7 +220,7 @@ func (p *parser) arguments(f *Func) ([]operand, error) {
 func (p *parser) region(pos int, f *Func, args []operand) (operand, error) {
 	e, err := f.pixels(args, p.load)
 	if err != nil {
-		if _, ok := err.(*SyntaxError); !ok {
+		if at := (*SyntaxError)(nil); !errors.As(err, &at) {
 			err = &SyntaxError{Pos: pos, Msg: err.Error(), Err: err}
 		}
 		return operand{}, err

@@ -17,6 +17,24 @@ type Projection struct {
 // Columns returns the new columns, to substitute them in what is said of the new event.
 func (p Projection) Columns() Columns { return Columns{p.T, p.X, p.Y, p.P} }
 
+// Reads returns the old columns beside t that the given new ones need; 0 where there is none, as elsewhere. Computed
+// coordinates are among them whether they are asked for or not: they decide which events there are.
+func (p Projection) Reads(of event.Columns) event.Columns {
+	c := p.T.Columns()
+	if p.Keep != nil {
+		c |= p.Keep.Columns()
+	}
+	for _, v := range []struct {
+		Value
+		as event.Columns
+	}{{p.X, event.ColX}, {p.Y, event.ColY}, {p.P, event.ColP}} {
+		if _, plain := v.column(); !plain || of.Has(v.as) {
+			c |= v.Columns()
+		}
+	}
+	return c
+}
+
 // Apply computes the new events of a batch into dst, whose events are replaced. It returns how many were dropped
 // because they cannot be: those that Keep keeps and whose computed coordinates leave the new geometry or 0 to 65535,
 // or whose polarity is neither 0 nor 1. A coordinate that is a plain column of the old event is not held to the

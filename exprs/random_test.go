@@ -214,7 +214,7 @@ func TestRandomTrees(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 9))
 	rows := randomRows(r, 1100)
 	b := batchOf(rows)
-	for range 1500 {
+	for range 700 {
 		p := randomPredicate(r, r.IntN(4))
 		simple := exprs.Simplify(p.e)
 		read, err := exprs.Parse(p.e.String())

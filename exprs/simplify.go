@@ -2,14 +2,32 @@ package exprs
 
 import (
 	"math"
+	"slices"
 
 	"github.com/evq-project/evq/io/event"
 )
 
 // Simplify returns an equal predicate that asks for less. Arithmetic on one value moves to the other side of its
 // comparison; what is said of one value in a conjunction or a disjunction becomes one set of ranges; parts that always
-// or never hold are folded, as are repetitions and contradictions; and opposites move inside where that helps.
+// or never hold are folded, as are repetitions and contradictions; and opposites move inside where that helps. To
+// simplify the result again changes nothing.
 func Simplify(e Expr) Expr {
+	e = simplify(e)
+	for range maxPasses { // a part that was rewritten may meet another
+		again := simplify(e)
+		if again.String() == e.String() {
+			break
+		}
+		e = again
+	}
+	return e
+}
+
+// maxPasses bounds how often a predicate is simplified; two passes are the rule.
+const maxPasses = 8
+
+// simplify is one pass.
+func simplify(e Expr) Expr {
 	if v, s, ok := setOf(e); ok {
 		return emit(v, s)
 	}
@@ -184,21 +202,21 @@ func simplifyCompare(e *compare) Expr {
 
 // simplifyNot moves an opposite inside a disjunction always, and inside a conjunction where no part is one then.
 func simplifyNot(e not) Expr {
-	of := Simplify(e.of)
-	turned := opposite(of)
-	if parts, ok := turned.(some); ok {
-		for _, p := range parts {
-			if _, ok := p.(not); ok {
-				return Not(of)
-			}
-		}
+	turned := opposite(e.of)
+	outside := false
+	switch t := turned.(type) {
+	case not:
+		outside = true
+	case some:
+		outside = slices.ContainsFunc(t, func(p Expr) bool {
+			_, ok := p.(not)
+			return ok
+		})
 	}
-	if n, ok := turned.(not); ok {
-		if _, _, isSet := setOf(n); !isSet {
-			return n
-		}
+	if outside {
+		return Not(simplify(e.of))
 	}
-	return Simplify(turned)
+	return simplify(turned)
 }
 
 func simplifyAll(e all) Expr {
@@ -228,7 +246,7 @@ func flat[K interface {
 }](e K) []Expr {
 	var out []Expr
 	for _, p := range []Expr(e) {
-		p = Simplify(p)
+		p = simplify(p)
 		if same, ok := p.(K); ok {
 			out = append(out, []Expr(same)...)
 		} else {

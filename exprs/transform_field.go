@@ -2,6 +2,7 @@ package exprs
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/evq-project/evq/io/event"
 )
@@ -21,8 +22,8 @@ func (s ShiftTime) Project(g event.Geometry) (Projection, error) {
 	return p, nil
 }
 
-// ScaleTime multiplies every time by Num/Den, rounding towards minus infinity. Both are from 1 to 1,000,000,000, with
-// which the result is exact as long as it lies 1,000,000,000 from the ends of int64, where times stop.
+// ScaleTime multiplies every time by Num/Den, rounding towards minus infinity. Both are from 1 to 1,000,000,000. The
+// result is exact unless it lies within 1,000,000,000 of the ends of int64, where times stop.
 type ScaleTime struct{ Num, Den int64 }
 
 func (ScaleTime) isTransform()     {}
@@ -34,7 +35,7 @@ func (s ScaleTime) valid() bool {
 }
 
 // Project implements Transform: t' = (t // den) * num + (t % den) * num // den, no part of which overflows unless the
-// result does.
+// result does. The first part alone would do so at the lower end, and the second part would break the order there.
 func (s ScaleTime) Project(g event.Geometry) (Projection, error) {
 	p := identity(g)
 	if !s.valid() {
@@ -46,7 +47,11 @@ func (s ScaleTime) Project(g event.Geometry) (Projection, error) {
 	case s.Den == 1:
 		p.T = T.Mul(num)
 	default:
-		p.T = T.Div(s.Den).Mul(num).Add(T.Mod(s.Den).Mul(num).Div(s.Den))
+		t := T
+		if s.Num > s.Den {
+			t = Max(T, Const(ceilDiv(math.MinInt64, s.Num)*s.Den))
+		}
+		p.T = t.Div(s.Den).Mul(num).Add(t.Mod(s.Den).Mul(num).Div(s.Den))
 	}
 	return p, nil
 }

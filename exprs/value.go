@@ -106,6 +106,9 @@ func (v Value) divisor(by int64) int64 {
 
 // newTerm makes an operation; of constants alone it is a constant.
 func newTerm(k kind, n int64, args ...Value) Value {
+	if k == ofDiv && n == 1 {
+		return args[0]
+	}
 	t := &term{kind: k, n: n, args: args}
 	t.derive()
 	if t.all.Lo == t.all.Hi && t.cols == 0 && isConst(args...) {

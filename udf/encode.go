@@ -129,7 +129,7 @@ func (b Blocks) Each(ctx context.Context, w event.Windowed, dst []tensor.Block, 
 // Remember is Each for an encoder with memory: add takes in events that no earlier window was handed, those between
 // windows too, and show makes the block of a window whose events were added.
 func (b Blocks) Remember(ctx context.Context, w event.Windowed, dst []tensor.Block, add func(Events) error, show func(end int64, data []byte)) error {
-	if len(w.Windows) == 0 { // events between windows
+	if len(w.Windows) == 0 && len(dst) == 0 { // events between windows
 		all, err := b.Events(w.Events)
 		if err == nil {
 			err = add(all)

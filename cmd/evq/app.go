@@ -85,8 +85,8 @@ GOMEMLIMIT, GOGC and GOMAXPROCS win over --memory and --threads.`,
 	root.SetOut(a.out)
 	root.SetErr(a.errOut)
 	root.SetFlagErrorFunc(flagError)
-	root.AddCommand(a.convertCommand(), a.infoCommand(), a.checkCommand(), a.headCommand(), a.diffCommand(), a.tensorCommand(), a.explainCommand(),
-		a.listCommand(), a.rvtCommand(), a.benchCommand(), a.versionCommand(), a.completionCommand())
+	root.AddCommand(a.convertCommand(), a.infoCommand(), a.checkCommand(), a.headCommand(), a.diffCommand(), a.conformanceCommand(),
+		a.tensorCommand(), a.queryCommand(), a.explainCommand(), a.listCommand(), a.rvtCommand(), a.benchCommand(), a.versionCommand(), a.completionCommand())
 	a.globalFlags(root)
 	return root
 }

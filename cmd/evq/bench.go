@@ -86,6 +86,9 @@ func (g *generation) run(ctx context.Context) error {
 	if g.to != "" {
 		to, err = formats.ByName(g.to)
 	}
+	if err == nil {
+		err = g.writing.check(to, "")
+	}
 	if err != nil {
 		return usageError{err}
 	}

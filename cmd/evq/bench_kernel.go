@@ -13,6 +13,7 @@ import (
 
 	"github.com/evq-project/evq/accel"
 	"github.com/evq-project/evq/accel/devices"
+	"github.com/evq-project/evq/engine"
 	"github.com/evq-project/evq/io/event"
 	"github.com/evq-project/evq/io/tensor"
 	"github.com/evq-project/evq/udf"
@@ -65,7 +66,7 @@ func (k *kernelBench) run(ctx context.Context, path string) error {
 	if k.rounds < 1 {
 		return usage("--rounds is a number from 1 on, not %d", k.rounds)
 	}
-	rep, _, err := parseRepr(k.repr)
+	rep, err := engine.Represent(k.repr)
 	if err != nil {
 		return err
 	}

@@ -25,12 +25,12 @@ first one is. EVT3 violations also have the names that OpenEB gives them.
 Exit codes: 0 none; 3 there are violations; 1 the recording cannot be read.`,
 		Example: `  evq check drive.raw
   evq check drive.raw --json`,
-		Args:              oneArgument,
 		ValidArgsFunction: completeFiles,
 		RunE:              func(cmd *cobra.Command, args []string) error { return a.check(cmd.Context(), args[0], &r, asJSON) },
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	r.flags(cmd)
+	r.joining(cmd)
 	return cmd
 }
 
@@ -38,6 +38,7 @@ Exit codes: 0 none; 3 there are violations; 1 the recording cannot be read.`,
 type violation struct {
 	Name   string `json:"name"`
 	OpenEB string `json:"openeb,omitempty"` // OpenEB's name for it
+	Part   string `json:"part,omitempty"`   // of a joined recording, the file that First is in
 	Doc    string `json:"doc"`
 	Count  int64  `json:"count"`
 	First  int64  `json:"first"` // byte offset, or the event's number where the counter counts events; -1 where it is not known
@@ -58,6 +59,9 @@ var openEBNames = map[event.Counter]string{
 
 // harmless are the counters of what no rule forbids.
 var harmless = map[event.Counter]bool{event.Triggers: true, event.Wraps: true, event.RemappedPolarity: true, event.Duplicates: true}
+
+// indexed are the counters whose first is an event's number.
+var indexed = map[string]bool{event.Unsorted.String(): true, event.OffSensor.String(): true, event.Duplicates.String(): true}
 
 // known reports whether words that are counted as unknown have a name in their format: those are no violation.
 func known(kind string) bool { return !strings.HasPrefix(kind, "0x") }
@@ -80,14 +84,19 @@ func (a *app) check(ctx context.Context, path string, r *reading, asJSON bool) e
 	var damage *format.SyntaxError
 	switch {
 	case errors.As(err, &damage):
-		res.Violations = append(res.Violations, violation{Name: "damage", Doc: damage.Msg, Count: 1, First: damage.Offset})
+		res.Violations = append(res.Violations, violation{Name: "damage", Part: damage.Part, Doc: damage.Msg, Count: 1, First: damage.Offset})
 	case err != nil:
 		return named(path, err)
 	}
 	m.stop()
 	if rep != nil {
 		res.Events = rep.Events
-		res.Violations = append(res.Violations, violationsOf(rep, res.Format)...)
+		for _, v := range violationsOf(rep, res.Format) {
+			if !indexed[v.Name] {
+				v.Part, v.First = r.place(rec, v.First)
+			}
+			res.Violations = append(res.Violations, v)
+		}
 	}
 	if asJSON {
 		err = printJSON(a.out, res)
@@ -140,6 +149,9 @@ func (c *checkResult) print(p *printer) error {
 		where := ""
 		if v.First >= 0 {
 			where = ", the first at " + grouped(v.First)
+			if v.Part != "" {
+				where += " of " + v.Part
+			}
 		}
 		p.line("  %s: %s%s: %s", name, grouped(v.Count), where, v.Doc)
 	}

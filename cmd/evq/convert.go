@@ -27,6 +27,7 @@ type conversion struct {
 	filters filters
 	writing writing
 	out, to string
+	only    string // what alone is written, onlyTriggers; "" = the events with their triggers
 	dryRun  bool
 }
 
@@ -42,8 +43,10 @@ NAME.triggers.parquet. Filters apply on the way, in the order written; --time A.
 Memory is bounded by --memory: what is larger is sorted on disk, under $TMPDIR.`,
 		Example: `  evq convert drive.raw -o drive.parquet
   evq convert gen4.h5 -o gen4.parquet --on-unsorted clamp --on-offsensor keep
-  evq convert night/*.raw -o stores/ --time +1s..+10s --roi 0,0,639,359`,
-		Args:              someArguments,
+  evq convert night/*.raw -o stores/ --time +1s..+10s --roi 0,0,639,359
+  evq convert rec_000.raw rec_001.raw --join -o rec.parquet
+  evq convert drive.raw --only triggers -o triggers.csv`,
+		Args:              c.arguments,
 		ValidArgsFunction: completeFiles,
 		RunE:              func(cmd *cobra.Command, args []string) error { return c.run(cmd.Context(), args) },
 	}
@@ -51,10 +54,19 @@ Memory is bounded by --memory: what is larger is sorted on disk, under $TMPDIR.`
 	f.StringVarP(&c.out, "output", "o", "", "write to `OUT`; several recordings need a folder, DIR/")
 	c.writing.flags(cmd)
 	toFlag(cmd, &c.to)
+	enumFlag(cmd, &c.only, "only", "", "write `WHAT` alone: triggers, as CSV or Parquet", onlyTriggers)
 	f.BoolVar(&c.dryRun, "dry-run", false, "say what would be done")
 	c.reading.flags(cmd)
+	c.reading.joinFlag(cmd)
 	c.filters.flags(cmd)
 	return cmd
+}
+
+func (c *conversion) arguments(cmd *cobra.Command, args []string) error {
+	if c.reading.join {
+		return c.reading.joined(cmd, args)
+	}
+	return someArguments(cmd, args)
 }
 
 func someArguments(cmd *cobra.Command, args []string) error {
@@ -106,6 +118,10 @@ func (c *conversion) run(ctx context.Context, args []string) error {
 
 // tasks says which recording goes where, in which format.
 func (c *conversion) tasks(args []string) ([]task, error) {
+	recordings := args
+	if c.reading.join {
+		args = args[:1]
+	}
 	st, err := os.Stat(c.out)
 	folder := strings.HasSuffix(c.out, "/") || strings.HasSuffix(c.out, string(filepath.Separator)) || err == nil && st.IsDir()
 	switch {
@@ -119,16 +135,22 @@ func (c *conversion) tasks(args []string) ([]task, error) {
 	for _, in := range args {
 		out := c.out
 		to, err := c.format(folder)
+		if err == nil {
+			err = errors.Join(c.checkOnly(to), c.writing.check(to, c.only))
+		}
 		if err != nil {
 			return nil, err
 		}
-		if folder {
+		switch {
+		case folder && c.only == onlyTriggers:
+			out = filepath.Join(c.out, stem(in)+".triggers"+to.Extensions[0])
+		case folder:
 			out = filepath.Join(c.out, stem(in)+to.Extensions[0])
 		}
 		if other, ok := seen[out]; ok {
 			return nil, usage("%s and %s would both become %s; convert them into two folders", other, in, out)
 		}
-		if lost := overwritten(args, out, to); lost != "" {
+		if lost := overwritten(recordings, out, to); lost != "" {
 			return nil, usage("%s would overwrite itself; write to another name", lost)
 		}
 		seen[out] = in
@@ -187,6 +209,9 @@ func same(a, b string) bool {
 func (c *conversion) convert(ctx context.Context, t task) error {
 	a := c.app
 	m := a.newMeter()
+	if c.only == onlyTriggers {
+		c.reading.prefer(map[string]string{"on-offsensor": string(format.Keep)}) // events are not what is written
+	}
 	rec, err := a.open(t.in, &c.reading, m)
 	if err != nil {
 		return err
@@ -205,28 +230,21 @@ func (c *conversion) convert(ctx context.Context, t task) error {
 	}
 	m.show("convert "+filepath.Base(t.in), rec.Info(), t.in)
 	defer m.stop()
-	preds, err := c.filters.preds(ctx, rec, a.options(m))
+	src, err := c.source(ctx, rec, a.options(m))
 	if err != nil {
 		return err
 	}
+	if c.only == onlyTriggers {
+		return named(t.in, c.triggers(ctx, src, t, m))
+	}
 	opts := []engine.Option{engine.Policies(c.reading.policies())}
-	if len(preds) > 0 {
+	if len(c.filters.list) > 0 {
 		opts = append(opts, engine.Facts(event.Field{Key: "filters", Value: c.filters.String()}))
 	}
-	err = a.write(ctx, apply(rec.Frame(), preds).Source(), t, c.writing, m, opts...)
-	return named(t.in, err)
-}
-
-// A writing is the flags that say how a recording is written.
-type writing struct {
-	compression string
-	force       bool
-}
-
-func (w *writing) flags(cmd *cobra.Command) {
-	f := cmd.Flags()
-	f.StringVar(&w.compression, "compression", "", "of the output, by the `NAME` its format has for it; parquet: zstd, lz4, none")
-	f.BoolVar(&w.force, "force", false, "overwrite the output")
+	if parts := c.reading.partNames(); parts != "" {
+		opts = append(opts, engine.Facts(event.Field{Key: "joined", Value: parts}))
+	}
+	return named(t.in, a.write(ctx, src, t, c.writing, m, opts...))
 }
 
 // toFlag declares the flag that names the output's format.
@@ -240,10 +258,7 @@ func toFlag(cmd *cobra.Command, to *string) {
 // write copies a source into the output of a task, and sums up what went into it.
 func (a *app) write(ctx context.Context, src event.Source, t task, w writing, m *meter, opts ...engine.Option) error {
 	var stats engine.Stats
-	opts = append(append(a.options(m), engine.Format(t.to.Name), engine.Compression(w.compression), engine.Collected(&stats)), opts...)
-	if w.force {
-		opts = append(opts, engine.Force())
-	}
+	opts = append(append(a.options(m), engine.Format(t.to.Name), engine.Collected(&stats)), append(w.options(), opts...)...)
 	rep, err := engine.Convert(ctx, src, t.out, opts...)
 	m.stop()
 	if err != nil {
@@ -254,6 +269,10 @@ func (a *app) write(ctx context.Context, src event.Source, t task, w writing, m 
 
 // named puts the recording's name before an error that lacks it.
 func named(path string, err error) error {
+	var damage *format.SyntaxError
+	if errors.As(err, &damage) && damage.Part != "" {
+		return err // of another part
+	}
 	if err == nil || errors.Is(err, errLosses) || strings.Contains(err.Error(), filepath.Base(path)) {
 		return err
 	}
@@ -267,6 +286,12 @@ func (c *conversion) describe(rec *engine.Recording, t task) error {
 	text += fmt.Sprintf("; on-unsorted %s, on-offsensor %s, on-unknown %s", p.OnUnsorted, p.OnOffSensor, p.OnUnknown)
 	if len(c.filters.list) > 0 {
 		text += "; filters: " + c.filters.String()
+	}
+	if parts := c.reading.partNames(); parts != "" {
+		text += "; joined with " + parts
+	}
+	if c.only != "" {
+		text += "; only " + c.only
 	}
 	_, err := fmt.Fprintln(c.app.out, text)
 	return err

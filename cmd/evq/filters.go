@@ -10,27 +10,45 @@ import (
 	"github.com/evq-project/evq/exprs"
 	"github.com/evq-project/evq/io/event"
 	"github.com/evq-project/evq/plan"
+	"github.com/evq-project/evq/udf"
+	"github.com/evq-project/evq/udf/builtins"
 )
 
-// A filter is one --time, --roi or --polarity.
-type filter struct {
-	text string
-	time *timeRange
-	pred exprs.Expr // of the others
+// A step is one filter or transform. Exactly one of the fields below text is set.
+type step struct {
+	text      string
+	time      *timeRange
+	pred      exprs.Expr
+	memory    udf.Filter
+	transform exprs.Transform
 }
 
-// Filters are the filters in the order they were written.
-type filters struct{ list []filter }
+// Filters are the filters and transforms in the order they were written.
+type filters struct{ list []step }
 
 func (f *filters) flags(cmd *cobra.Command) {
+	f.predicateFlags(cmd)
+	names := filterNames()
+	add(cmd, &value{kind: "NAME", set: func(s string) error {
+		by, err := engine.Filter(s)
+		f.list = append(f.list, step{text: "filter " + s, memory: by})
+		return err
+	}}, "filter", "", "apply a filter with memory, `NAME[:key=value,...]`: "+strings.Join(names, ", "))
+	complete(cmd, "filter", names)
+	for _, t := range exprs.Transforms {
+		f.transformFlag(cmd, t)
+	}
+}
+
+func (f *filters) predicateFlags(cmd *cobra.Command) {
 	add(cmd, &value{kind: "A..B", set: func(s string) error {
 		r, err := parseTimeRange(s)
-		f.list = append(f.list, filter{text: "time " + s, time: &r})
+		f.list = append(f.list, step{text: "time " + s, time: &r})
 		return err
 	}}, "time", "", "keep A <= t < B of `A..B`, such as 1s..2.5s or plain µs; +1s counts from the first event; either side may be missing")
 	add(cmd, &value{kind: "X0,Y0,X1,Y1", set: func(s string) error {
 		r, err := parseRect(s)
-		f.list = append(f.list, filter{text: "roi " + s, pred: exprs.InRect(r.x0, r.y0, r.x1, r.y1)})
+		f.list = append(f.list, step{text: "roi " + s, pred: exprs.InRect(r.x0, r.y0, r.x1, r.y1)})
 		return err
 	}}, "roi", "", "keep the pixels of the rectangle `X0,Y0,X1,Y1`, both corners inside")
 	words := []string{"on", "off"}
@@ -39,10 +57,43 @@ func (f *filters) flags(cmd *cobra.Command) {
 		if s == "on" {
 			p = 1
 		}
-		f.list = append(f.list, filter{text: "polarity " + s, pred: exprs.P.Eq(p)})
+		f.list = append(f.list, step{text: "polarity " + s, pred: exprs.P.Eq(p)})
 		return oneOf(s, words)
 	}}, "polarity", "", "keep the events of one polarity, `on|off`")
 	complete(cmd, "polarity", words)
+	add(cmd, &value{kind: "EXPR", set: func(s string) error {
+		pred, err := engine.Predicate(s)
+		f.list = append(f.list, step{text: "where " + s, pred: pred})
+		return err
+	}}, "where", "", "keep the events for which `EXPR` holds, such as 'x < 640 and (p = on or y between 10 and 20)'")
+}
+
+// transformFlag declares the flag of one transform.
+func (f *filters) transformFlag(cmd *cobra.Command, t exprs.TransformEntry) {
+	set := func(s string) error {
+		if t.Param == "" {
+			s = ""
+		}
+		by, err := t.New(s)
+		f.list = append(f.list, step{text: strings.TrimSpace(t.Name + " " + s), transform: by})
+		return err
+	}
+	doc := t.Doc
+	if t.Param != "" {
+		doc += ", `" + t.Param + "`"
+	}
+	add(cmd, &value{kind: t.Param, set: set}, t.Name, "", doc)
+	if t.Param == "" {
+		cmd.Flags().Lookup(t.Name).NoOptDefVal = "true"
+	}
+}
+
+func filterNames() []string {
+	names := make([]string, len(builtins.Filters))
+	for i, e := range builtins.Filters {
+		names[i] = e.Name
+	}
+	return names
 }
 
 // String lists the filters as they were written.
@@ -54,7 +105,27 @@ func (f *filters) String() string {
 	return strings.Join(texts, ", ")
 }
 
-// preds returns the predicates in order, with times on the recording's clock.
+// frame puts the filters on a recording, with times on its clock.
+func (f *filters) frame(ctx context.Context, rec *engine.Recording, opts []engine.Option) (engine.Frame, error) {
+	out := rec.Frame()
+	preds, err := f.preds(ctx, rec, opts)
+	if err != nil {
+		return out, err
+	}
+	for i, one := range f.list {
+		switch {
+		case one.memory != nil:
+			out = out.Apply(one.memory)
+		case one.transform != nil:
+			out = out.Map(one.transform)
+		default:
+			out = out.Filter(preds[i])
+		}
+	}
+	return out, nil
+}
+
+// preds returns the predicates in order, with times on the recording's clock; nil stands for what is none.
 func (f *filters) preds(ctx context.Context, rec *engine.Recording, opts []engine.Option) ([]exprs.Expr, error) {
 	var first int64
 	for _, one := range f.list {
@@ -77,14 +148,6 @@ func (f *filters) preds(ctx context.Context, rec *engine.Recording, opts []engin
 	return out, nil
 }
 
-// apply adds the filters to a frame, one after the other.
-func apply(f engine.Frame, preds []exprs.Expr) engine.Frame {
-	for _, p := range preds {
-		f = f.Filter(p)
-	}
-	return f
-}
-
 // timed reports whether a filter asks for a time.
 func (f *filters) timed() bool {
 	for _, one := range f.list {
@@ -95,38 +158,56 @@ func (f *filters) timed() bool {
 	return false
 }
 
-// span returns the half-open range of times that all the filters together ask for; where a side is open, the
-// recording's own first or last event bounds it. ok is false where no time was asked for, or where nothing can
-// bound it; a range without any time is wrong use.
-func (f *filters) span(ctx context.Context, rec *engine.Recording, preds []exprs.Expr, opts []engine.Option) (r plan.TimeRange, ok bool, err error) {
+// span returns the half-open range of times that all the filters together ask for, after the transforms; where a
+// side is open, the recording's own first or last event bounds it. ok is false where no time was asked for, or where
+// nothing can bound it; a range without any time is wrong use.
+func (f *filters) span(ctx context.Context, rec *engine.Recording, opts []engine.Option) (r plan.TimeRange, ok bool, err error) {
 	if !f.timed() {
 		return r, false, nil
 	}
-	box := event.Everything
-	for i, one := range f.list {
-		if one.time != nil {
-			box = box.Intersect(preds[i].Box())
-		}
+	box, err := f.times(ctx, rec, event.Everything, opts)
+	if err != nil {
+		return r, false, err
 	}
 	if box.Empty() {
 		return r, false, usage("the ranges of --time have no time in common, so that there are no windows")
 	}
-	if box.T0 == event.Everything.T0 || box.T1 == event.Everything.T1 {
+	if open := event.Everything; box.T0 == open.T0 || box.T1 == open.T1 {
 		first, last, some, err := extremes(ctx, rec, opts)
 		if err != nil || !some {
 			return r, false, err
 		}
-		if box.T0 == event.Everything.T0 {
-			box.T0 = first
-		}
-		if box.T1 == event.Everything.T1 {
-			box.T1 = last
-		}
-		if box.Empty() {
-			return r, false, nil // without an event in it
+		open.T0, open.T1 = first, last
+		if box, err = f.times(ctx, rec, open, opts); err != nil || box.Empty() {
+			return r, false, err // without an event in it
 		}
 	}
 	return plan.TimeRange{From: box.T0, To: max(box.T1, box.T1+1)}, true, nil // the last time there is stays
+}
+
+// times returns where the times of a box lie after the filters and transforms.
+func (f *filters) times(ctx context.Context, rec *engine.Recording, box event.Box, opts []engine.Option) (event.Box, error) {
+	preds, err := f.preds(ctx, rec, opts)
+	if err != nil {
+		return box, err
+	}
+	g := rec.Geometry()
+	for i, one := range f.list {
+		switch {
+		case one.time != nil:
+			box = box.Intersect(preds[i].Box())
+		case one.transform != nil:
+			by, err := one.transform.Project(g)
+			if err != nil {
+				return box, usageError{err}
+			}
+			g = by.Geometry
+			if !box.Empty() {
+				box.T0, box.T1 = by.T.Range(box)
+			}
+		}
+	}
+	return box, nil
 }
 
 // firstTime returns the time of the first event.

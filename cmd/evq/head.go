@@ -11,6 +11,7 @@ import (
 	"github.com/evq-project/evq/engine"
 	"github.com/evq-project/evq/exprs"
 	"github.com/evq-project/evq/io/event"
+	"github.com/evq-project/evq/io/text"
 )
 
 // A headQuery is the flags of head.
@@ -34,7 +35,6 @@ channel, and edge, rising or falling.`,
 		Example: `  evq head drive.raw
   evq head drive.parquet -n 100 --from 1.5s --polarity on
   evq head drive.raw --triggers`,
-		Args:              oneArgument,
 		ValidArgsFunction: completeFiles,
 		RunE:              func(cmd *cobra.Command, args []string) error { return h.run(cmd.Context(), args[0]) },
 	}
@@ -45,6 +45,7 @@ channel, and edge, rising or falling.`,
 	cmd.Flags().BoolVar(&h.triggers, "triggers", false, "print external triggers, in file order")
 	h.filters.flags(cmd)
 	h.reading.flags(cmd)
+	h.reading.joining(cmd)
 	return cmd
 }
 
@@ -90,15 +91,15 @@ func (h *headQuery) printEvents(ctx context.Context, rec *engine.Recording, from
 	if _, err := out.WriteString("t,x,y,p\n"); err != nil {
 		return err
 	}
-	preds, err := h.filters.preds(ctx, rec, opts)
+	frame, err := h.filters.frame(ctx, rec, opts)
 	if err != nil {
 		return err
 	}
 	if from != event.Everything.T0 {
-		preds = append(preds, exprs.T.Ge(from))
+		frame = frame.Filter(exprs.T.Ge(from))
 	}
 	var line []byte
-	return apply(rec.Frame(), preds).Limit(h.n).Each(ctx, func(b event.Batch) error {
+	return frame.Limit(h.n).Each(ctx, func(b event.Batch) error {
 		t, x, y, p := b.T(), b.X(), b.Y(), b.P()
 		for i := range t {
 			line = strconv.AppendInt(line[:0], t[i], 10)
@@ -117,7 +118,7 @@ func (h *headQuery) printEvents(ctx context.Context, rec *engine.Recording, from
 var errEnough = errors.New("enough")
 
 func (h *headQuery) printTriggers(ctx context.Context, rec *engine.Recording, from int64, out *bufio.Writer) error {
-	if _, err := out.WriteString("t,channel,edge\n"); err != nil || h.n == 0 {
+	if _, err := out.WriteString(text.TriggerHeader); err != nil || h.n == 0 {
 		return err
 	}
 	var line []byte
@@ -129,12 +130,7 @@ func (h *headQuery) printTriggers(ctx context.Context, rec *engine.Recording, fr
 			if v.T < from {
 				continue
 			}
-			line = strconv.AppendInt(line[:0], v.T, 10)
-			line = strconv.AppendInt(append(line, ','), int64(v.Channel), 10)
-			line = append(line, ",falling\n"...)
-			if v.Rising {
-				line = append(line[:len(line)-len("falling\n")], "rising\n"...)
-			}
+			line = text.AppendTrigger(line[:0], v)
 			if _, err := out.Write(line); err != nil {
 				return err
 			}

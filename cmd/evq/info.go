@@ -3,8 +3,8 @@ package main
 import (
 	"context"
 	"io"
-	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -34,7 +34,6 @@ the counters. Where they do not, as in raw files, the recording is decoded unles
 		Example: `  evq info drive.raw
   evq info drive.parquet --full
   evq info drive.parquet --json`,
-		Args:              oneArgument,
 		ValidArgsFunction: completeFiles,
 		RunE:              func(cmd *cobra.Command, args []string) error { return q.run(cmd.Context(), args[0]) },
 	}
@@ -43,6 +42,7 @@ the counters. Where they do not, as in raw files, the recording is decoded unles
 	f.BoolVar(&q.quick, "quick", false, "decode nothing")
 	f.BoolVar(&q.json, "json", false, "print JSON")
 	q.reading.flags(cmd)
+	q.reading.joining(cmd)
 	return cmd
 }
 
@@ -50,6 +50,7 @@ the counters. Where they do not, as in raw files, the recording is decoded unles
 // not known.
 type facts struct {
 	Path     string        `json:"path"`
+	Parts    []string      `json:"parts,omitempty"` // of a joined recording, after the first
 	Bytes    int64         `json:"bytes"`
 	Format   formatFact    `json:"format"`
 	Geometry *geometry     `json:"geometry"`
@@ -152,11 +153,11 @@ func (q *infoQuery) read(path string, rec *engine.Recording) (*facts, error) {
 	if info.Report != nil {
 		f.Shift = info.Report.Shift
 	}
-	st, err := os.Stat(path)
-	if err != nil {
+	f.Parts = q.reading.parts
+	var err error
+	if f.Bytes, err = bytesOf(rec, append([]string{path}, f.Parts...)...); err != nil {
 		return nil, err
 	}
-	f.Bytes = st.Size()
 	if known, ok := rec.Source.(interface{ Match() formats.Match }); ok {
 		m := known.Match()
 		f.Format = formatFact{Name: info.Format, Version: m.Version, Confidence: m.Confidence, Why: m.Why}
@@ -219,7 +220,7 @@ func formatText(i event.Info) string {
 // print prints the facts for people.
 func (f *facts) print(w io.Writer) error {
 	p := &printer{w: w}
-	p.line("%s", f.Path)
+	p.line("%s", strings.Join(append([]string{f.Path}, f.Parts...), " + "))
 	p.fact("format", "%s", f.Format)
 	p.fact("size", "%s", f.sizeText())
 	if f.Geometry != nil {

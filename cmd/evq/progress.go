@@ -18,6 +18,7 @@ import (
 type meter struct {
 	events, bytes atomic.Int64
 
+	size    int64         // of the recording in bytes, 0 where it is not known
 	total   int64         // of events where inEvents, else of bytes; 0 where neither is known
 	counted bool          // total counts events
 	detail  func() string // said before the rest where it is set
@@ -43,6 +44,8 @@ func (m *meter) show(what string, info event.Info, path string) {
 	}
 	if m.counted = info.Events >= 0; m.counted {
 		m.total = info.Events
+	} else if m.size > 0 {
+		m.total = m.size
 	} else if st, err := os.Stat(path); err == nil {
 		m.total = st.Size()
 	}

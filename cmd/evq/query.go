@@ -2,243 +2,313 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"math"
+	"os"
+	"path/filepath"
 	"strings"
+	"time"
 
+	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/spf13/cobra"
 
-	"github.com/evq-project/evq/accel"
-	"github.com/evq-project/evq/accel/devices"
 	"github.com/evq-project/evq/engine"
-	"github.com/evq-project/evq/io/event"
-	"github.com/evq-project/evq/io/formats"
-	"github.com/evq-project/evq/plan/optimize"
-	"github.com/evq-project/evq/udf"
+	"github.com/evq-project/evq/exprs"
+	"github.com/evq-project/evq/io/table"
 	"github.com/evq-project/evq/udf/builtins"
 )
 
-// A query is the flags of a query for blocks, and what it is made of.
-type query struct {
-	app     *app
-	reading reading
-	filters filters
-	windows windowing
-	repr    string
-	device  string
-	rules   []optimize.Rule
+func (a *app) queryCommand() *cobra.Command {
+	q := &groupQuery{input: input{app: a}}
+	o := &tableOutput{app: a}
+	cmd := &cobra.Command{
+		Use:   "query REC... [--group KEYS] [--agg LIST]",
+		Short: "Count and measure events by window, bin, pixel or anything computed from them: a table",
+		Long: `Query groups the events of a recording and prints a table: pretty on a terminal, CSV in a pipe, or what -o names.
 
-	rec     *engine.Recording
-	grid    []int64
-	tensors engine.Tensors
-	options []engine.Option
-}
+A row has the window (window, window_start, window_end, window_events) where there are windows, the bin where there
+are bins, a column for each key, and one for each aggregate. Without --group a window is one row.
 
-func (q *query) flags(cmd *cobra.Command) {
-	q.rules = optimize.Default
-	names := reprNames()
-	add(cmd, &value{kind: "NAME", set: func(s string) error { q.repr = s; return nil }}, "repr", "",
-		"the representation, `NAME[:key=value,...]`: "+strings.Join(names, ", "))
-	complete(cmd, "repr", names)
-	q.windows.flags(cmd)
-	q.filters.flags(cmd)
-	q.reading.flags(cmd)
-	enumFlag(cmd, &q.device, "device", accel.Auto, "count on `NAME`", append([]string{accel.Auto}, deviceNames()...)...)
-	valueFlag(cmd, &q.rules, parseRules, "rules", "", "the optimiser's rules: none, or `-NAME,...` to leave out some")
-	complete(cmd, "rules", ruleWords())
-}
+Keys and conditions are integers computed from t, x, y and p: x // 16, (t - 5ms) % 1000, tile(16), pixel, p.
+Several recordings give rows each, told apart by the column recording; --merge takes them as one.
 
-func reprNames() []string {
-	names := make([]string, len(builtins.All))
-	for i, e := range builtins.All {
-		names[i] = e.Name
+` + aggregateHelp(),
+		Example: `  evq query drive.parquet --window 1s --agg count,rate
+  evq query drive.raw --where 'p = on' --group 'tile(16)' --order count:desc --limit 10
+  evq query drive.parquet --window 50ms --bins 10 --group p --agg 'count, mean(x) as cx' -o bins.csv
+  evq query 'night/*.parquet' --agg 'count, min(t), max(t)'`,
+		Args:              q.args,
+		ValidArgsFunction: completeFiles,
+		RunE:              func(cmd *cobra.Command, args []string) error { return a.query(cmd.Context(), args, q, o) },
 	}
-	return names
+	o.flags(cmd)
+	q.flags(cmd)
+	q.reading.joinFlag(cmd)
+	return cmd
 }
 
-func deviceNames() []string {
-	names := make([]string, len(devices.All))
-	for i, d := range devices.All {
-		names[i] = d.Name()
-	}
-	return names
+// A groupQuery is the flags of a query for a table, and what it is made of.
+type groupQuery struct {
+	input
+	group, agg string
+	bins       int64
+	width      time.Duration
+	orderText  string
+	limit      int64
+	merge      bool
+
+	keys  []exprs.Key
+	aggs  []engine.Aggregated
+	order []engine.Order
+	rows  engine.Table
 }
 
-func ruleWords() []string {
-	words := []string{"none"}
-	for _, n := range optimize.Names(optimize.Default) {
-		words = append(words, "-"+n)
-	}
-	return words
+func (q *groupQuery) flags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVar(&q.group, "group", "", "group by `KEYS`, such as p, 'y // 16 as row, x // 16', pixel, 'tile(32)'")
+	f.StringVar(&q.agg, "agg", "count", "compute `LIST` of every group, such as 'count, mean(x) as cx, first(t)'")
+	valueFlag(cmd, &q.bins, parseCount, "bins", "", "divide each window into `N` bins of equal time, from its first event to its last")
+	valueFlag(cmd, &q.width, parseDuration, "bin-width", "", "divide each window into bins of length `D`, from its start")
+	f.StringVar(&q.orderText, "order", "", "sort by `COLUMNS`, such as count:desc,y")
+	valueFlag(cmd, &q.limit, parseCount, "limit", "", "only the first `N` rows")
+	f.BoolVar(&q.merge, "merge", false, "take several recordings as one, merged by time")
+	q.input.flags(cmd)
 }
 
-// parseRules reads none, or -NAME,-NAME.
-func parseRules(s string) ([]optimize.Rule, error) {
-	if s == "none" {
-		return nil, nil
+// args checks the arguments: recordings, or with --join the parts of one.
+func (q *groupQuery) args(cmd *cobra.Command, args []string) error {
+	if q.reading.join {
+		return q.reading.joined(cmd, args)
 	}
-	rules := optimize.Default
-	for part := range strings.SplitSeq(s, ",") {
-		name, ok := strings.CutPrefix(strings.TrimSpace(part), "-")
-		if !ok {
-			return nil, fmt.Errorf("%q: write none, or -NAME,-NAME for the rules to leave out", s)
+	return someArguments(cmd, args)
+}
+
+// check reads the flags that are text.
+func (q *groupQuery) check() (err error) {
+	if q.bins > 0 && q.width > 0 {
+		return usage("--bins and --bin-width both divide windows; give one")
+	}
+	if q.group != "" {
+		if q.keys, err = engine.Keys(q.group); err != nil {
+			return usageError{fmt.Errorf("--group: %w", err)}
 		}
-		out, err := optimize.Without(rules, name)
-		if err != nil {
-			names := optimize.Names(optimize.Default)
-			if n := formats.Nearest(name, names); n != "" {
-				return nil, fmt.Errorf("there is no rule %q; did you mean -%s?", name, n)
+	}
+	if q.aggs, err = engine.Aggregates(q.agg); err != nil {
+		return usageError{fmt.Errorf("--agg: %w", err)}
+	}
+	if q.orderText != "" {
+		for part := range strings.SplitSeq(q.orderText, ",") {
+			column, way, _ := strings.Cut(strings.TrimSpace(part), ":")
+			if way != "" && way != "asc" && way != "desc" {
+				return usage("--order %s: write COLUMN, COLUMN:asc or COLUMN:desc", part)
 			}
-			return nil, fmt.Errorf("there is no rule %q; there are %s", name, strings.Join(names, ", "))
-		}
-		rules = out
-	}
-	return rules, nil
-}
-
-// parseRepr makes what --repr names, and the decode policies it is defined with.
-func parseRepr(text string) (udf.Representation, map[string]string, error) {
-	if text == "" {
-		return nil, nil, usage("--repr says what to count, such as --repr rvt; there are %s", strings.Join(reprNames(), ", "))
-	}
-	name, args, err := udf.ParseCall(text)
-	if err != nil {
-		return nil, nil, usageError{fmt.Errorf("--repr %w", err)}
-	}
-	entry, ok := builtins.Lookup(name)
-	if !ok {
-		return nil, nil, unknown("representation", name, reprNames())
-	}
-	rep, err := entry.Make(args)
-	if err != nil {
-		return nil, nil, usageError{fmt.Errorf("--repr %w%s", err, paramHint(entry, args))}
-	}
-	policies := entry.Policy
-	if args["offsensor"] == "rvt-flat" && policies == nil {
-		policies = map[string]string{"on-offsensor": "keep"} // or there would be nothing to place
-	}
-	return rep, policies, nil
-}
-
-// paramHint offers the nearest parameter for one that an entry does not have.
-func paramHint(e udf.Entry, args udf.Args) string {
-	var names []string
-	known := map[string]bool{}
-	for _, p := range e.Params {
-		names = append(names, p.Name)
-		known[p.Name] = true
-	}
-	for k := range args {
-		if n := formats.Nearest(k, names); !known[k] && n != "" {
-			return fmt.Sprintf("; did you mean %s?", n)
+			q.order = append(q.order, engine.Order{Column: column, Desc: way == "desc"})
 		}
 	}
-	return ""
-}
-
-// open checks the flags, opens the recording and makes the query.
-func (q *query) open(ctx context.Context, path string, m *meter) (err error) {
-	if err := q.windows.check(); err != nil {
-		return err
-	}
-	rep, policies, err := parseRepr(q.repr)
-	if err != nil {
-		return err
-	}
-	q.reading.prefer(policies)
-	if q.rec, err = q.app.open(path, &q.reading, m); err != nil {
-		return err
-	}
-	q.app.warnOfStore(path, q.rec.Info(), policies)
-	q.options = append(q.app.options(m), engine.Device(q.device), engine.Rules(q.rules...))
-	return q.build(ctx, rep)
-}
-
-// warnOfStore says where a store was converted under another policy than a representation is defined with, and
-// that made a difference: it cannot be undone by reading.
-func (a *app) warnOfStore(path string, info event.Info, policies map[string]string) {
-	if info.Report == nil {
-		return
-	}
-	for _, p := range []struct {
-		policy, fact string
-		counter      event.Counter
-	}{{"on-unsorted", "evq.on_unsorted", event.Unsorted}, {"on-offsensor", "evq.on_offsensor", event.OffSensor}} {
-		want, made, n := policies[p.policy], info.Field(p.fact), info.Report.N(p.counter)
-		if want != "" && made != "" && made != want && n > 0 {
-			a.warn(fmt.Sprintf("%s: the store was converted with --%s %s, which changed %s; the representation is defined with %s: convert again with --%s %s",
-				path, p.policy, made, counted(n, "event"), want, p.policy, want))
-		}
-	}
-}
-
-// build makes the lazy query: filters, windows, representation.
-func (q *query) build(ctx context.Context, rep udf.Representation) error {
-	preds, err := q.filters.preds(ctx, q.rec, q.options)
-	if err != nil {
-		return err
-	}
-	by, grid, err := q.windows.make(nil)
-	if err != nil {
-		return err
-	}
-	if q.windows.given("window") {
-		switch between, ok, err := q.filters.span(ctx, q.rec, preds, q.options); {
-		case err != nil:
-			return err
-		case ok:
-			if by, _, err = q.windows.make(&between); err != nil {
-				return err
-			}
-		}
-	}
-	q.grid = grid
-	q.tensors = apply(q.rec.Frame(), preds).Window(by).Represent(rep)
 	return nil
 }
 
-func (q *query) close() {
-	if q.rec != nil {
-		_ = q.rec.Close()
+// open opens recordings, one or several that are merged, and makes the query.
+func (q *groupQuery) open(ctx context.Context, paths []string, m *meter) error {
+	if err := q.openAll(ctx, paths, m); err != nil {
+		return err
 	}
+	values, names := make([]exprs.Value, len(q.keys)), make([]string, len(q.keys))
+	for i, k := range q.keys {
+		values[i], names[i] = k.Value, k.Name
+	}
+	w := q.frame.Window(q.by)
+	g := w.Group(values...)
+	switch {
+	case q.bins > 0:
+		g = w.Bin(int(q.bins)).Group(values...)
+	case q.width > 0:
+		g = w.BinWidth(q.width).Group(values...)
+	}
+	q.rows = g.Named(names...).Agg(q.aggs...)
+	if len(q.order) > 0 {
+		q.rows = q.rows.OrderBy(q.order...)
+	}
+	if q.limit > 0 {
+		q.rows = q.rows.Limit(q.limit)
+	}
+	return nil
 }
 
-// beyond says which windows of the grid reach over the recording, whose first and last event lie at the given
-// times; "" where none does.
-func (q *query) beyond(first, last int64) string {
-	if len(q.grid) == 0 {
-		return ""
+// openAll opens the recording, or several as one.
+func (q *groupQuery) openAll(ctx context.Context, paths []string, m *meter) error {
+	if len(paths) == 1 || q.reading.join {
+		return q.input.open(ctx, paths[0], m, nil)
 	}
-	before, after := 0, 0
-	span := q.windows.span.Microseconds()
-	for _, end := range q.grid {
-		if end > last {
-			after++
+	return q.input.openMerged(ctx, paths, m)
+}
+
+// query runs the query into the output.
+func (a *app) query(ctx context.Context, args []string, q *groupQuery, o *tableOutput) error {
+	if err := q.check(); err != nil {
+		return err
+	}
+	paths, err := expand(args)
+	if err != nil {
+		return err
+	}
+	for _, in := range append(paths, q.windows.ends) {
+		if same(in, o.out) {
+			return usage("%s would overwrite itself; write to another name", in)
 		}
-		if start := end - span; start < first && end > math.MinInt64+span {
-			before++
+	}
+	sets := [][]string{paths}
+	if !q.merge && !q.reading.join {
+		sets = nil
+		for _, p := range paths {
+			sets = append(sets, []string{p})
 		}
 	}
-	var parts []string
-	if before > 0 {
-		parts = append(parts, fmt.Sprintf("%s before its first event at %d µs", beginText(before), first))
+	var losses error
+	for _, set := range sets {
+		err := a.querySet(ctx, set, len(sets) > 1, q, o)
+		if err != nil && !errors.Is(err, errLosses) {
+			o.abort()
+			return err
+		}
+		losses = errors.Join(losses, err)
 	}
-	if after > 0 {
-		parts = append(parts, fmt.Sprintf("%s after its last event at %d µs", endText(after), last))
+	if err := o.close(); err != nil {
+		return err
 	}
-	return strings.Join(parts, " and ")
+	return losses
 }
 
-func beginText(n int) string {
-	if n == 1 {
-		return "1 window begins"
+// querySet runs the query over one recording, or over several that are one.
+func (a *app) querySet(ctx context.Context, paths []string, several bool, q *groupQuery, o *tableOutput) error {
+	m := a.newMeter()
+	defer m.stop()
+	defer q.close()
+	name := strings.Join(paths, " + ")
+	if err := q.open(ctx, paths, m); err != nil {
+		return err
 	}
-	return fmt.Sprintf("%d windows begin", n)
+	column := ""
+	if several {
+		column = paths[0]
+	}
+	if !o.printing() {
+		m.show("query "+filepath.Base(paths[0]), q.rec.Info(), paths[0])
+	}
+	schema, err := q.rows.Schema(q.options...)
+	if err != nil {
+		return named(name, err)
+	}
+	if err := o.open(schema, several); err != nil {
+		return err
+	}
+	var stats engine.Stats
+	err = q.rows.Each(ctx, func(r arrow.RecordBatch) error { return o.write(r, column) }, append(q.options, engine.Collected(&stats))...)
+	if err != nil {
+		return named(name, err)
+	}
+	m.stop()
+	return a.reported(name, stats.Report, 0)
 }
 
-func endText(n int) string {
-	if n == 1 {
-		return "1 window ends"
+// A tableOutput is the flags that say where rows go.
+type tableOutput struct {
+	app     *app
+	out, to string
+	force   bool
+
+	sink table.Sink
+	rows int64
+}
+
+func (o *tableOutput) flags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVarP(&o.out, "output", "o", "", "write to `OUT`, whose extension is the format: "+strings.Join(table.Extensions(), ", "))
+	enumFlag(cmd, &o.to, "to", "", "write the format `NAME` whatever OUT's extension", table.Names()...)
+	f.BoolVar(&o.force, "force", false, "overwrite the output")
+}
+
+// printing reports whether rows go to standard output.
+func (o *tableOutput) printing() bool { return o.out == "" || o.out == "-" }
+
+// open starts the output with the first recording's columns; those of the others are the same.
+func (o *tableOutput) open(schema *arrow.Schema, several bool) (err error) {
+	if o.sink != nil {
+		return nil
 	}
-	return fmt.Sprintf("%d windows end", n)
+	if several {
+		schema = table.WithText(schema, "recording")
+	}
+	switch {
+	case !o.printing():
+		o.sink, err = table.Create(o.out, o.to, schema, o.force)
+	case o.to == "" && terminal(o.app.out):
+		o.sink, err = table.New(o.app.out, "pretty", schema)
+	case o.to == "":
+		o.sink, err = table.New(o.app.out, "csv", schema)
+	default:
+		o.sink, err = table.New(o.app.out, o.to, schema)
+	}
+	return err
+}
+
+func (o *tableOutput) write(r arrow.RecordBatch, recording string) error {
+	o.rows += r.NumRows()
+	if recording == "" {
+		return o.sink.Write(r)
+	}
+	with := table.AddText(r, "recording", recording)
+	defer with.Release()
+	return o.sink.Write(with)
+}
+
+func (o *tableOutput) close() error {
+	if err := o.sink.Close(); err != nil {
+		return err
+	}
+	if !o.printing() {
+		o.app.say(fmt.Sprintf("%s: %s", o.out, counted(o.rows, "row")), "output", o.out, "rows", o.rows)
+	}
+	return nil
+}
+
+func (o *tableOutput) abort() {
+	if o.sink != nil {
+		_ = o.sink.Abort()
+	}
+}
+
+// expand replaces patterns by the files they match. A file that exists under a pattern's own name is itself.
+func expand(args []string) ([]string, error) {
+	var out []string
+	for _, arg := range args {
+		if !strings.ContainsAny(arg, "*?[") || exists(arg) {
+			out = append(out, arg)
+			continue
+		}
+		files, err := filepath.Glob(arg)
+		if err != nil {
+			return nil, usage("%s: %w", arg, err)
+		}
+		if len(files) == 0 {
+			return nil, usage("%s matches no file", arg)
+		}
+		out = append(out, files...)
+	}
+	return out, nil
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+// aggregateHelp lists the aggregates.
+func aggregateHelp() string {
+	var b strings.Builder
+	b.WriteString("Aggregates:\n")
+	for _, e := range builtins.Aggregates {
+		_, _ = fmt.Fprintf(&b, "  %s: %s\n", e.Name, e.Doc)
+	}
+	return strings.TrimRight(b.String(), "\n")
 }

@@ -190,13 +190,13 @@ func TestPreset(t *testing.T) {
 		{"--repr stacked_histogram", "sort", "drop"},
 		{"--repr stacked_histogram:offsensor=rvt-flat", "sort", "keep"},
 	} {
-		q := &query{app: &app{}}
+		q := &tensorQuery{input: input{app: &app{}}}
 		cmd := &cobra.Command{Use: "x"}
 		q.flags(cmd)
 		if err := cmd.ParseFlags(strings.Fields(c.args)); err != nil {
 			t.Fatal(err)
 		}
-		_, policies, err := parseRepr(q.repr)
+		_, policies, err := parseReprs(q.reprs)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -34,6 +34,8 @@ type reading struct {
 	streamGiven bool
 	datasets    map[string]string
 	salvage     bool
+	join        bool
+	parts       []string // of a joined recording, after the first
 
 	given []string // the policies that the user set, by their flags' names
 }
@@ -145,8 +147,12 @@ func parseDatasets(s string) (map[string]string, error) {
 func (a *app) open(path string, r *reading, m *meter) (*engine.Recording, error) {
 	p := r.policies()
 	p.OnRead = m.readAt
-	return engine.Open(path, engine.Format(r.format), engine.Policies(p), engine.Threads(a.threads), engine.Memory(a.memory),
-		engine.Logger(a.log))
+	rec, err := engine.Open(path, engine.Format(r.format), engine.Join(r.parts...), engine.Policies(p), engine.Threads(a.threads),
+		engine.Memory(a.memory), engine.Logger(a.log))
+	if err == nil {
+		m.size = sizeOf(rec)
+	}
+	return rec, err
 }
 
 // options are what every query is run with.

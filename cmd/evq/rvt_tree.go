@@ -83,13 +83,13 @@ func (t *treeFlags) options() (rvt.Options, error) {
 	if err != nil {
 		return o, err
 	}
-	rep, policies, err := parseRepr(text)
+	reps, policies, err := parseReprs([]string{text})
 	if err != nil {
 		return o, err
 	}
 	t.reading.prefer(policies)
 	a := t.app
-	o.EndsFile, o.Every, o.Span, o.Count, o.Representation = t.ends, t.every, t.span, t.count, rep
+	o.EndsFile, o.Every, o.Span, o.Count, o.Representation = t.ends, t.every, t.span, t.count, reps[0]
 	o.Format, o.Decode, o.Size = t.reading.format, t.reading.policies(), t.reading.size
 	o.Out, o.Force, o.Verify, o.Compression, o.Device = t.out, t.force, t.verify, t.compression, t.device
 	o.Threads, o.Memory, o.Logger, o.Version = a.threads, a.memory, a.log, readVersion().Version

@@ -28,7 +28,7 @@ var blockFormats = []struct {
 }
 
 func (a *app) tensorCommand() *cobra.Command {
-	q := &query{app: a}
+	q := &tensorQuery{input: input{app: a}}
 	o := &blockOutput{app: a}
 	cmd := &cobra.Command{
 		Use:   "tensor REC --repr NAME[:k=v,...] -o OUT",
@@ -144,7 +144,7 @@ func (o *blockOutput) npy(to string) (tensor.Output, error) {
 }
 
 // tensor runs the query into the output.
-func (a *app) tensor(ctx context.Context, path string, q *query, o *blockOutput) error {
+func (a *app) tensor(ctx context.Context, path string, q *tensorQuery, o *blockOutput) error {
 	out, err := o.output()
 	if err != nil {
 		return err
@@ -190,7 +190,7 @@ func (a *app) tensor(ctx context.Context, path string, q *query, o *blockOutput)
 }
 
 // reach says where the grid lies beyond the recording.
-func (q *query) reach(seen *edges) string {
+func (q *input) reach(seen *edges) string {
 	if info := q.rec.Info(); info.Stats {
 		if info.Events == 0 {
 			return ""

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"time"
 
@@ -23,6 +24,8 @@ type windowing struct {
 	count    int64
 	step     int64
 	complete bool
+	source   windowSource
+	bySource string
 }
 
 func (w *windowing) flags(cmd *cobra.Command) {
@@ -37,6 +40,12 @@ func (w *windowing) flags(cmd *cobra.Command) {
 	valueFlag(cmd, &w.span, parseDuration, "span", "", "with --ends: the windows' length `D`")
 	valueFlag(cmd, &w.count, parseCount, "count", "", "windows of `N` events, such as 50k; with --ends: of the last N up to each end")
 	valueFlag(cmd, &w.step, parseCount, "step", "", "with --count: a window begins every `N` events (default as many as it has)")
+	add(cmd, &value{kind: "SOURCE", set: func(s string) (err error) {
+		w.bySource = s
+		w.source, err = parseWindowSource(s)
+		return err
+	}}, "window-by", "", "windows by `SOURCE`: trigger:channel=0,edge=rising, from each edge to the next, or with --span of that length from it; "+
+		"labels:FILE.npy, which end at the labels' times and have the length of --span")
 	f.BoolVar(&w.complete, "complete", false, "with --count: leave out a last window with fewer events")
 }
 
@@ -61,6 +70,7 @@ var windowKinds = []struct {
 	{"window", []string{"hop", "origin"}},
 	{"ends", []string{"span"}},
 	{"count", []string{"step", "complete"}},
+	{"window-by", []string{"span"}},
 }
 
 // check finds flags that do not go together.
@@ -76,10 +86,13 @@ func (w *windowing) check() error {
 	}
 	for _, k := range windowKinds {
 		for _, part := range k.parts {
-			if w.given(part) && chosen != k.flag {
+			if w.given(part) && chosen != k.flag && !(part == "span" && (chosen == "ends" || chosen == "window-by")) {
 				return usage("--%s goes with --%s", part, k.flag)
 			}
 		}
+	}
+	if w.source.labels != "" && !w.given("span") {
+		return usage("--window-by labels needs --span, the length of the windows that end at the labels' times, such as --span 50ms")
 	}
 	switch span, count := w.given("span"), w.given("count"); {
 	case chosen != "ends" || span != count:
@@ -95,8 +108,10 @@ func (w *windowing) given(flag string) bool { return w.cmd.Flags().Changed(flag)
 
 // make returns the windows, and the grid where there is one. between is the range of times that was asked for,
 // if any.
-func (w *windowing) make(between *plan.TimeRange) (by engine.Windowing, grid []int64, err error) {
+func (w *windowing) make(ctx context.Context, rec *engine.Recording, between *plan.TimeRange) (by engine.Windowing, grid []int64, err error) {
 	switch {
+	case w.given("window-by"):
+		return w.source.make(ctx, rec, w.bySource, w.span)
 	case w.given("window"):
 		by = engine.Every(w.length)
 		if w.given("hop") {

@@ -49,6 +49,9 @@ func (w *CountWindow) Input() Operator { return w.In }
 // Close implements Operator.
 func (w *CountWindow) Close() error { return w.In.Close() }
 
+// Peak returns the most bytes of events that were held.
+func (w *CountWindow) Peak() int64 { return int64(w.held.peak) * eventBytes }
+
 // Next returns the windows that are complete, at least one.
 func (w *CountWindow) Next(ctx context.Context) (event.Windowed, error) {
 	for {

@@ -35,6 +35,9 @@ func (w *EndsCountWindow) Input() Operator { return w.In }
 // Close implements Operator.
 func (w *EndsCountWindow) Close() error { return w.In.Close() }
 
+// Peak returns the most bytes of events that were held.
+func (w *EndsCountWindow) Peak() int64 { return int64(w.held.peak) * eventBytes }
+
 // Next returns the windows that are complete, at least one.
 func (w *EndsCountWindow) Next(ctx context.Context) (event.Windowed, error) {
 	if w.N > w.Max/2 {

@@ -27,6 +27,9 @@ func (g Grouping) how() string {
 	return "hash"
 }
 
+// Peak returns about the most bytes that groups took.
+func (g *Group) Peak() int64 { return g.by.Peak() }
+
 // Input implements Operator.
 func (g *Group) Input() Operator { return g.In }
 

@@ -18,6 +18,15 @@ type grouper struct {
 	args  [][]int64
 	argOf [][]int // for each aggregate, where its arguments stand in args
 	of    []int32
+	peak  int // the most groups of a window
+}
+
+// Peak returns about the most bytes that groups took: numbers of eight bytes for bin, keys and aggregates, twice.
+func (r *grouper) Peak() int64 {
+	if r == nil {
+		return 0
+	}
+	return int64(r.peak) * 16 * int64(1+len(r.Keys)+len(r.Aggs))
 }
 
 func newGrouper(g Grouping) (*grouper, error) {
@@ -76,6 +85,7 @@ func (r *grouper) add(bin int, b event.Batch) error {
 		r.ids.assign(bin, r.keys, of)
 	}
 	groups := r.ids.len()
+	r.peak = max(r.peak, groups)
 	if r.Max > 0 && groups > r.Max {
 		return &TooManyGroupsError{r.Max}
 	}

@@ -13,7 +13,11 @@ import (
 type holder struct {
 	pool *event.Pool
 	buf  *event.Buffer
+	peak int // the most events held
 }
+
+// eventBytes is what an event takes in memory.
+const eventBytes = 13
 
 // holdRoom is the capacity of a fresh buffer, in events; buffers grow to the windows and stay grown.
 const holdRoom = 1 << 17
@@ -37,6 +41,7 @@ func (h *holder) add(b event.Batch) {
 		h.buf = h.fresh()
 	}
 	h.buf.AppendBatch(b)
+	h.peak = max(h.peak, h.buf.Len())
 }
 
 func (h *holder) fresh() *event.Buffer {

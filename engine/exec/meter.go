@@ -12,7 +12,11 @@ type Meter struct {
 	Rows   int64 // events, windows, rows or blocks
 	Values int64 // how many times it yielded: batches, runs
 	Time   time.Duration
+	Peak   int64 // the most bytes that it held at a time; 0 where it holds none or does not tell
 }
+
+// A holding operator tells the most bytes that it held at a time.
+type holding interface{ Peak() int64 }
 
 // Measured is an operator with a meter around it.
 type Measured[T any] struct {
@@ -39,7 +43,11 @@ func (m *Measured[T]) Next(ctx context.Context) (T, error) {
 
 // Meter returns what was counted so far.
 func (m *Measured[T]) Meter() Meter {
-	return Meter{Op: m.Op, Rows: m.rows.Load(), Values: m.values.Load(), Time: time.Duration(m.nanos.Load())}
+	out := Meter{Op: m.Op, Rows: m.rows.Load(), Values: m.values.Load(), Time: time.Duration(m.nanos.Load())}
+	if h, ok := m.Op.(holding); ok {
+		out.Peak = h.Peak()
+	}
+	return out
 }
 
 // WithFields makes an operator of rows from one that lost its columns on the way.

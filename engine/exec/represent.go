@@ -67,6 +67,15 @@ func (r *Represent) String() string {
 	return fmt.Sprintf("represent %s, on %s, %d at a time", strings.Join(parts, "; "), r.Device.Name(), r.Threads)
 }
 
+// Peak returns the bytes of the blocks that may be on their way at a time: in each team one being made, and one that
+// waits or is being read.
+func (r *Represent) Peak() (n int64) {
+	for _, rep := range r.Reps {
+		n += int64(rep.Layout(r.Geometry).Bytes())
+	}
+	return n * int64(2*max(r.Threads, 1)+1)
+}
+
 // Input implements Operator.
 func (r *Represent) Input() Operator { return r.In }
 

@@ -19,6 +19,8 @@ type Scan struct {
 	cancel  context.CancelFunc
 	stopped chan struct{}
 	report  *event.Report
+	skipped int   // row groups that were left out
+	groups  int   // of how many
 	err     error // what ended the scan, io.EOF included
 	read    int64
 	first   int64
@@ -98,6 +100,9 @@ func (s *Scan) pump(ctx context.Context) (err error) {
 	}
 	defer func() {
 		s.report = stream.Report()
+		if p, ok := stream.(pruner); ok {
+			s.skipped, s.groups = p.Pruned()
+		}
 		if e := stream.Close(); e != nil && errors.Is(err, io.EOF) {
 			err = e
 		}
@@ -123,6 +128,17 @@ func (s *Scan) pump(ctx context.Context) (err error) {
 
 // Times returns the first and the last time that was handed on, 0 where there was none.
 func (s *Scan) Times() (first, last int64) { return s.first, s.last }
+
+// A pruner is a stream that leaves out parts of its file.
+type pruner interface{ Pruned() (skipped, total int) }
+
+// Skipped says what was left out without reading it; "" where the source does not tell.
+func (s *Scan) Skipped() string {
+	if s.groups == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d of %d row groups skipped", s.skipped, s.groups)
+}
 
 // Report returns what the scan counted. It is complete after Next returned io.EOF, and valid after Close.
 func (s *Scan) Report() *event.Report {

@@ -37,6 +37,9 @@ func (g *StreamGroup) String() string {
 	return s
 }
 
+// Peak returns about the most bytes that groups took.
+func (g *StreamGroup) Peak() int64 { return g.by.Peak() }
+
 // Input implements Operator.
 func (g *StreamGroup) Input() Operator { return g.In }
 

@@ -53,6 +53,9 @@ func (w *TimeWindow) Input() Operator { return w.In }
 // Close implements Operator.
 func (w *TimeWindow) Close() error { return w.In.Close() }
 
+// Peak returns the most bytes of events that were held.
+func (w *TimeWindow) Peak() int64 { return int64(w.held.peak) * eventBytes }
+
 // Next returns the windows that are complete, at least one.
 func (w *TimeWindow) Next(ctx context.Context) (event.Windowed, error) {
 	for {

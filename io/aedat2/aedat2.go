@@ -10,6 +10,8 @@
 //   - The time is signed, 32 bits wide. A decrease by at least half its range is the end of the range (+2^32 µs); a
 //     smaller decrease, as after a reset of the camera's clock, is taken as it is and counted.
 //   - Events of the external input are triggers. Samples of frames and of the inertial unit are left out and counted.
+//   - A run of 512 zero bytes or more behind a time that is not 0 is a block of the file that was never written. At the
+//     end of the file it ends the recording; elsewhere it is damage. Nothing else can be told from records.
 package aedat2
 
 import (
@@ -38,12 +40,12 @@ var (
 
 // Format and Format1 are the entries of AEDAT 2.0 and 1.0 for the list of formats.
 var (
-	Format  = version2.format()
-	Format1 = version1.format()
+	Format  = version2.format(facts)
+	Format1 = version1.format(facts1)
 )
 
-func (v version) format() format.Format {
-	return format.Format{Name: v.name, Doc: v.doc, Extensions: v.extensions, Sniff: v.sniff, Open: v.open}
+func (v version) format(facts format.Facts) format.Format {
+	return format.Format{Name: v.name, Doc: v.doc, Facts: facts, Extensions: v.extensions, Sniff: v.sniff, Open: v.open, Part: v.part}
 }
 
 // sniff goes by the first line alone: without one every file is a valid run of records.
@@ -62,6 +64,19 @@ func (v version) sniff(f format.File) format.Proof {
 		p.Properties = append(p.Properties, event.Field{Key: "chip", Value: h.chip})
 	}
 	return p
+}
+
+// part says that the records go on after the header.
+func (v version) part(f format.File, _ format.Policy) (format.Part, error) {
+	h, err := readHeader(f, f.Size)
+	if err != nil {
+		return format.Part{}, fmt.Errorf("%s: %w", v.name, err)
+	}
+	in := format.Part{Start: h.payload}
+	if h.chip != "" {
+		in.Alike = "the chip " + h.chip
+	}
+	return in, nil
 }
 
 func (v version) open(_ context.Context, f format.File, p format.Policy) (event.Source, error) {

@@ -84,3 +84,11 @@ func (d *decoder) other(addr uint32, at int64) error {
 
 // End implements rawheader.Words.
 func (d *decoder) End(at, trailing int64) error { return d.Cut(d.version.name, at, trailing) }
+
+// Blank implements rawheader.Blanker. Records of time 0 behind another time are none.
+func (d *decoder) Blank(from, to int64, tail bool) (bool, error) {
+	if !d.clock.Running() || d.clock.High() == signed {
+		return false, nil
+	}
+	return d.Scan.Blank(d.version.name, from, to, tail, "")
+}

@@ -31,6 +31,7 @@ const name = "aedat3"
 var Format = format.Format{
 	Name:       name,
 	Doc:        "AEDAT 3.0 and 3.1 (jAER, caer), uncompressed packets",
+	Facts:      facts,
 	Extensions: []string{".aedat3"},
 	Sniff:      sniff,
 	Open:       open,

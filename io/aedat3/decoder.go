@@ -150,7 +150,7 @@ func (d *decoder) negative(b *event.Buffer, at int, in []byte, where int64) erro
 // passed over instead.
 func (d *decoder) damaged(at int64, msg string) error {
 	if !d.policy.Salvage {
-		return syntax(at, "%s", msg)
+		return format.Damaged(name, at, msg, nil)
 	}
 	d.lose(at, d.end, msg)
 	d.pos, d.rest = d.end, nil
@@ -191,7 +191,10 @@ func (d *decoder) packet(ctx context.Context) error {
 	if d.policy.Salvage {
 		return d.skip(ctx, msg)
 	}
-	return syntax(d.at, "%s", msg)
+	if h.compressedEvents() {
+		return syntax(d.at, "%s", msg)
+	}
+	return format.Damaged(name, d.at, msg, nil)
 }
 
 // cut ends the scan at a packet that the end of the file cuts in two.

@@ -32,6 +32,7 @@ const name = "aedat4"
 var Format = format.Format{
 	Name:       name,
 	Doc:        "AEDAT 4 (iniVation DV): plain, LZ4 or Zstandard packets",
+	Facts:      facts,
 	Extensions: []string{".aedat4"},
 	Sniff:      sniff,
 	Open:       open,

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/evq-project/evq/io/event"
 	"github.com/evq-project/evq/io/format"
@@ -158,10 +159,15 @@ func (d *decoder) packet(ctx context.Context) error {
 	}
 	err := d.take()
 	var damage *format.SyntaxError
-	if d.policy.Salvage && errors.As(err, &damage) {
+	switch {
+	case !errors.As(err, &damage):
+		return err
+	case d.policy.Salvage:
 		return d.skip(ctx, damage.Msg)
+	case strings.Contains(damage.Msg, "--"): // it says already what to do
+		return err
 	}
-	return err
+	return format.Damaged(name, damage.Offset, damage.Msg, nil)
 }
 
 // finish judges the end of the packets.

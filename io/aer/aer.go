@@ -4,6 +4,8 @@
 // Format": bit 18 polarity, 17:9 x, 8:0 y. Nothing in such a file proves what it is, so its format must be given; nor
 // does it hold times, so that the time from one event to the next must be given as well: event i lies at i times that,
 // rounded half to even to microseconds.
+//
+// No bytes are damage in such a file, not even a block of zeros: any run of words may be a pixel that fires.
 package aer
 
 import (
@@ -25,11 +27,13 @@ const name = "aer"
 var Format = format.Format{
 	Name:       name,
 	Doc:        "AER: 32-bit words without times; needs the format's name and a time step",
+	Facts:      facts,
 	Extensions: []string{".aer"},
 	Sniff: func(format.File) format.Proof {
 		return format.Proof{Why: "nothing proves words without times and a header; name them with --format aer"}
 	},
 	Open: open,
+	Part: func(format.File, format.Policy) (format.Part, error) { return format.Part{}, nil },
 }
 
 // Errors about the time from one event to the next.
@@ -66,6 +70,9 @@ func open(_ context.Context, f format.File, p format.Policy) (event.Source, erro
 		Decode: func(_ context.Context, _ event.Request, rep *event.Report) (format.Decoder, error) {
 			none := &rawheader.Triggers{}
 			rep.Note("The recording holds no times: each event lies %v after the one before it, as was given.", p.TimeStep)
+			if p.Salvage {
+				rep.Note("There is nothing to salvage: words without times show no damage, and are read as they are.")
+			}
 			d := &decoder{Scan: rawheader.Scan{Policy: p, Report: rep, Triggers: none}, step: p.TimeStep}
 			return rawheader.NewDecoder(rawheader.NewPayload(f, 0, f.Size, wordSize, p.ReadSize), d, pool, none), nil
 		},

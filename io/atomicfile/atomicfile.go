@@ -20,8 +20,9 @@ var ErrExists = errors.New("output exists; use --force (in Go, Force) to overwri
 // A File is a file on its way. Write to it, then Commit; Abort drops it and does nothing after Commit.
 type File struct {
 	*os.File
-	final string
-	done  bool
+	final   string
+	written int64
+	done    bool
 }
 
 // Create starts the file that will be called name. Without force it refuses a name that is taken.
@@ -106,6 +107,16 @@ func ownerOf(entry, base string) (pid int, ok bool) {
 	}
 	_, err := fmt.Sscanf(rest, "%d", &pid)
 	return pid, err == nil && fmt.Sprint(pid) == rest
+}
+
+// Write implements io.Writer. Its error says how much has been written: a full disk is the most likely one.
+func (f *File) Write(b []byte) (int, error) {
+	n, err := f.File.Write(b)
+	f.written += int64(n)
+	if err != nil {
+		err = fmt.Errorf("writing %s: failed after %d bytes: %w", f.final, f.written, err)
+	}
+	return n, err
 }
 
 // Commit syncs the file and gives it its name.

@@ -34,3 +34,11 @@ func (d *damage) note(rep *event.Report) {
 	}
 	d.start = d.end
 }
+
+// Blank implements rawheader.Blanker. Records of time 0 behind another time are none.
+func (d *decoder) Blank(from, to int64, tail bool) (bool, error) {
+	if !d.running || d.last == 0 {
+		return false, nil
+	}
+	return d.Scan.Blank(name, from, to, tail, "")
+}

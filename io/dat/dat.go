@@ -9,6 +9,8 @@
 //     (+2^32 µs); a smaller decrease is an event out of order.
 //   - Version 2 has 14 bits each for x and y and four for p, version 1 has 9, 8 and one. See version.
 //   - A file without a header has no bytes for type and size: it holds events of eight bytes.
+//   - A run of 512 zero bytes or more behind a time that is not 0 is a block of the file that was never written. At the
+//     end of the file it ends the recording; elsewhere it is damage, as is a polarity that is none.
 //   - Records of other things than events, external triggers among them, are refused by name: programs disagree on
 //     their bytes.
 package dat
@@ -39,9 +41,11 @@ const (
 var Format = format.Format{
 	Name:       name,
 	Doc:        "Prophesee DAT, versions 1 and 2: records of one event each",
+	Facts:      facts,
 	Extensions: []string{".dat"},
 	Sniff:      sniff,
 	Open:       open,
+	Part:       part,
 	Create:     create,
 }
 
@@ -160,6 +164,19 @@ func open(_ context.Context, f format.File, p format.Policy) (event.Source, erro
 		},
 	}
 	return l.Source(f, h, p)
+}
+
+// part says that the records go on after the header and its two bytes.
+func part(f format.File, p format.Policy) (format.Part, error) {
+	h, err := rawheader.Read(f, f.Size)
+	if err != nil || h.Payload == 0 {
+		return format.Part{}, err
+	}
+	if _, err := readKind(f, &h); err != nil {
+		return format.Part{}, err
+	}
+	v, err := versionOf(f, h, p.Layout)
+	return format.Part{Start: h.Payload, Alike: "records of version " + v.name}, err
 }
 
 func field(h rawheader.Header, key string) string {

@@ -143,7 +143,7 @@ func (d *decoder) polarize(p uint32, at int64) (int8, error) {
 		d.Report.Count(event.RemappedPolarity, 1, at)
 		return 0, nil
 	}
-	return 0, &format.SyntaxError{Format: name, Offset: at, Msg: fmt.Sprintf("%d is no polarity; give --polarity-encoding nonzero if every value but 0 is ON", p)}
+	return 0, format.Damaged(name, at, fmt.Sprintf("%d is no polarity; give --polarity-encoding nonzero if every value but 0 is ON", p), nil)
 }
 
 // End implements rawheader.Words.

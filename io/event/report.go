@@ -36,7 +36,7 @@ type CounterDoc struct{ Name, Doc string }
 
 var counterDocs = [numCounters]CounterDoc{
 	Triggers:         {"triggers", "external triggers, kept in a table of their own"},
-	BeforeTimeBase:   {"before_time_base", "events before the first time base, which have no time"},
+	BeforeTimeBase:   {"before_time_base", "events before the first time base, or the next one after damage, which have no time"},
 	Wraps:            {"wraps", "overflows of the sensor's clock, corrected"},
 	Glitches:         {"glitches", "small backward steps of the time base, taken as they are"},
 	Gaps:             {"gaps", "forward steps of the time base by more than a second"},
@@ -45,7 +45,7 @@ var counterDocs = [numCounters]CounterDoc{
 	Unknown:          {"unknown", "words of a reserved or foreign type, by type"},
 	PartialVect:      {"partial_vect", "vectors that end before their last word"},
 	InvalidVectBase:  {"invalid_vect_base", "vectors without a base address"},
-	MissingY:         {"missing_y", "events before the first row address"},
+	MissingY:         {"missing_y", "events before the first row address, or the next one after damage"},
 	TrailingBytes:    {"trailing_bytes", "bytes of a cut last record"},
 	Duplicates:       {"duplicates", "events equal to the one before"},
 	RemappedPolarity: {"remapped_polarity", "polarities stored otherwise than as 0 or 1"},
@@ -146,6 +146,29 @@ func (r *Report) String() string {
 		parts = append(parts, fmt.Sprintf("unknown[%s]=%d", k, r.unknown[k]))
 	}
 	return strings.Join(parts, " ")
+}
+
+// Add takes in what another scan lost and noted: its counters, not its events. Offsets are those of the file where a
+// thing was met first.
+func (r *Report) Add(o *Report) {
+	for c := range r.tally {
+		t, u := &r.tally[c], o.tally[c]
+		if t.N == 0 {
+			t.First = u.First
+		}
+		t.N += u.N
+		t.Lost += u.Lost
+	}
+	for kind, n := range o.unknown {
+		if r.unknown == nil {
+			r.unknown = map[string]int64{}
+		}
+		r.unknown[kind] += n
+	}
+	r.MaxX, r.MaxY = max(r.MaxX, o.MaxX), max(r.MaxY, o.MaxY)
+	for _, n := range o.Notes {
+		r.Note("%s", n)
+	}
 }
 
 // Clone returns an independent copy.

@@ -9,8 +9,13 @@ import (
 
 // An encoder writes a TIME_HIGH where the base changes, and a word for each event.
 type encoder struct {
-	base int64 // the last TIME_HIGH, unwrapped; -1 before the first
+	base  int64 // the last TIME_HIGH, unwrapped; -1 before the first
+	zeros int   // words of zero bits since the last other one
 }
+
+// maxZeros is how many words of zero bits, which are OFF events at x=0, y=0, follow one another: more would be read as a
+// block of the file that was never written.
+const maxZeros = rawheader.BlankSize / wordSize / 2
 
 func newEncoder(event.Geometry) rawheader.Encoder { return &encoder{base: -1} }
 
@@ -20,7 +25,13 @@ func (e *encoder) Events(dst []byte, t []int64, x, y []uint16, p []int8) []byte 
 		if now/timeUnit != e.base {
 			dst = e.time(dst, now)
 		}
-		dst = binary.LittleEndian.AppendUint32(dst, uint32(p[i])<<28|uint32(now%timeUnit)<<22|uint32(x[i])<<11|uint32(y[i]))
+		w := uint32(p[i])<<28 | uint32(now%timeUnit)<<22 | uint32(x[i])<<11 | uint32(y[i])
+		dst = binary.LittleEndian.AppendUint32(dst, w)
+		if e.zeros++; w != 0 {
+			e.zeros = 0
+		} else if e.zeros == maxZeros {
+			dst, e.zeros = binary.LittleEndian.AppendUint32(dst, timeHigh<<28|uint32(e.base&maxHigh)), 0
+		}
 	}
 	return dst
 }

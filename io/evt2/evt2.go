@@ -9,6 +9,9 @@
 //   - A TIME_HIGH that decreases by at least half its range is the end of the range (+2^34 µs), once; a smaller decrease
 //     is a glitch, taken as it is.
 //   - Words of other things (OTHERS, IMU and their CONTINUED words) and of reserved types are skipped and counted.
+//   - A run of 512 zero bytes or more is a block of the file that was never written: no pixel sends 128 equal events in a
+//     microsecond. At the end of the file it ends the recording; elsewhere it is damage, and the events behind it up to
+//     the next TIME_HIGH have no time. Nothing else can be told from words: each of them means something.
 package evt2
 
 import "github.com/evq-project/evq/io/rawheader"
@@ -19,6 +22,7 @@ const wordSize = 4
 var layout = rawheader.Layout{
 	Name:       "evt2",
 	Doc:        "Prophesee RAW, EVT2: 32-bit words of one event each",
+	Facts:      facts,
 	Extensions: []string{".evt2"},
 	Header:     "EVT2",
 	Version:    "2.0",

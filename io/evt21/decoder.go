@@ -121,3 +121,9 @@ func (d *decoder) step(w uint64, at int64) error {
 
 // End implements rawheader.Words.
 func (d *decoder) End(at, trailing int64) error { return d.Cut("evt21", at, trailing) }
+
+// Blank implements rawheader.Blanker: steps of the time base may lie in what was there.
+func (d *decoder) Blank(from, to int64, tail bool) (bool, error) {
+	d.clock.Lose()
+	return d.Scan.Blank("evt21", from, to, tail, "and events up to the next TIME_HIGH have no time")
+}

@@ -11,6 +11,9 @@
 //     is a glitch, taken as it is.
 //   - The events of a vector come in the order of their columns.
 //   - Words of other things (OTHERS and CONTINUED) and of reserved types are skipped and counted.
+//   - A run of 512 zero bytes or more is a block of the file that was never written: no camera sends 64 vectors without
+//     events in a row. At the end of the file it ends the recording; elsewhere it is damage, and the events behind it up
+//     to the next TIME_HIGH have no time. Nothing else can be told from words: each of them means something.
 package evt21
 
 import (
@@ -29,6 +32,7 @@ const wordSize = 8
 var layout = rawheader.Layout{
 	Name:       "evt21",
 	Doc:        "Prophesee RAW, EVT2.1: 64-bit words of up to 32 events each, in little and legacy word order",
+	Facts:      facts,
 	Extensions: []string{".evt21"},
 	Header:     "EVT21",
 	Version:    "2.1",
@@ -41,22 +45,30 @@ var layout = rawheader.Layout{
 
 // Format is the entry for the list of formats.
 var Format = format.Format{
-	Name: layout.Name, Doc: layout.Doc, Extensions: layout.Extensions, Sniff: sniff, Open: open, Create: create,
+	Name: layout.Name, Doc: layout.Doc, Facts: facts, Extensions: layout.Extensions, Sniff: sniff, Open: open, Part: part, Create: create,
+	Writing: format.Writing{Triggers: true},
 }
 
-// sniff adds the order of the words to what the header says. A recording in an order that cannot be read is
-// recognised all the same, so that opening it says why.
+// sniff adds the order of the words to what the header says, or finds it by the words where nothing names them. A
+// recording in an order that cannot be read is recognised all the same, so that opening it says why.
 func sniff(f format.File) format.Proof {
 	p := layout.Format().Sniff(f)
-	if p.Confidence == 0 {
-		return p
-	}
 	h, err := rawheader.Read(f, f.Size)
 	if err != nil {
 		return format.Proof{Why: err.Error()}
 	}
+	if p.Confidence == 0 {
+		if h.Version().Name != "" || orderSaid(h) {
+			return p
+		}
+		q := layout.Prove(f, h, format.Policy{Layout: string(legacy)})
+		if q.Confidence == 0 {
+			return p
+		}
+		p = q
+	}
 	said := event.Field{Key: "word_order"}
-	if o, why, err := orderOf(h, ""); err != nil {
+	if o, why, err := orderIn(f, h, ""); err != nil {
 		said.Value = err.Error()
 	} else {
 		said.Value = fmt.Sprintf("%s: %s", o, why)
@@ -70,10 +82,27 @@ func open(ctx context.Context, f format.File, p format.Policy) (event.Source, er
 	if err != nil {
 		return nil, fmt.Errorf("evt21: %w", err)
 	}
-	if _, _, err := orderOf(h, p.Layout); err != nil {
+	o, _, err := orderIn(f, h, p.Layout)
+	if err != nil {
 		return nil, fmt.Errorf("evt21: %w", err)
 	}
+	p.Layout = string(o)
 	return layout.Format().Open(ctx, f, p)
+}
+
+// part adds the order of the words, where the header says it, to where they begin.
+func part(f format.File, p format.Policy) (format.Part, error) {
+	in, err := layout.Format().Part(f, p)
+	if err != nil || p.Layout != "" && p.Layout != "auto" {
+		return in, err
+	}
+	h, err := rawheader.Read(f, f.Size)
+	if err != nil || !orderSaid(h) {
+		return in, err
+	}
+	o, _, err := orderOf(h, p.Layout)
+	in.Alike = string(o) + " word order"
+	return in, err
 }
 
 // create starts a recording in little word order, and says so in the header: the camera's fields alone could make

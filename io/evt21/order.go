@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/evq-project/evq/io/format"
 	"github.com/evq-project/evq/io/rawheader"
 )
 
@@ -43,10 +44,39 @@ func orderOf(h rawheader.Header, layout string) (o order, why string, err error)
 		return "", "", fmt.Errorf("the header's %s says that the words are %q, which is not supported; pass --layout %s or %s if it is wrong",
 			said.where, said.value, little, legacy)
 	}
-	if id, err := strconv.Atoi(field(h, "system_ID")); err == nil && id > 0 && id < firstLittle && prophesee(h) {
+	if id := legacyCamera(h); id != 0 {
 		return legacy, fmt.Sprintf("the header's system_ID %d is a camera that writes it", id), nil
 	}
 	return little, "the header does not say another", nil
+}
+
+// legacyCamera returns the system_ID of a camera that writes the legacy order, 0 where the header names none.
+func legacyCamera(h rawheader.Header) int {
+	if id, err := strconv.Atoi(field(h, "system_ID")); err == nil && id > 0 && id < firstLittle && prophesee(h) {
+		return id
+	}
+	return 0
+}
+
+// orderSaid reports whether the header says the order of the words, or names a camera that does.
+func orderSaid(h rawheader.Header) bool {
+	return formatOption(h, "endianness") != "" || field(h, "endianness") != "" || legacyCamera(h) != 0
+}
+
+// orderIn is orderOf for a recording at hand: where nothing says the order, and the words are wrong in the one that
+// they have by default and right in the other, they have the other.
+func orderIn(f format.File, h rawheader.Header, chosen string) (o order, why string, err error) {
+	o, why, err = orderOf(h, chosen)
+	if err != nil || o == legacy || chosen != "" && chosen != "auto" || orderSaid(h) {
+		return o, why, err
+	}
+	if layout.Prove(f, h, format.Policy{Layout: string(little)}).Confidence > 0 {
+		return o, why, nil
+	}
+	if layout.Prove(f, h, format.Policy{Layout: string(legacy)}).Confidence > 0 {
+		return legacy, "the header does not say it, and in the other order the words make no sense", nil
+	}
+	return o, why, nil
 }
 
 func parseOrder(s string) (order, bool) {

@@ -11,6 +11,10 @@
 //   - A vector group (12, 12, 8) ends at the first foreign word; the base address stands where the group left it.
 //   - CONTINUED words are consumed one by one, never a fixed number of them.
 //   - Words of a reserved type, 0x1 among them, are skipped and counted.
+//   - A run of 512 zero bytes or more is a block of the file that was never written: no camera sends 256 addresses of row
+//     0 in a row. At the end of the file it ends the recording; elsewhere it is damage, and the events behind it are lost
+//     until a TIME_HIGH, a TIME_LOW, a row and, for vectors, a base address were read again. Nothing else can be told
+//     from words: each of them means something.
 package evt3
 
 import "github.com/evq-project/evq/io/rawheader"
@@ -21,6 +25,7 @@ const wordSize = 2
 var layout = rawheader.Layout{
 	Name:       "evt3",
 	Doc:        "Prophesee RAW, EVT3: 16-bit words with vectors of events",
+	Facts:      facts,
 	Extensions: []string{".raw", ".evt3"},
 	Header:     "EVT3",
 	Version:    "3.0",

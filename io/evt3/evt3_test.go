@@ -90,7 +90,6 @@ var cases = []formattest.Case{
 	{Name: "header only", Data: hex(head, "")},
 	{Name: "empty", Forced: true},
 	{Name: "no header", Data: hex("", "8001 6002 0003 2004"), Want: []ev{{4, 3, 0, 4098}}, Forced: true},
-	{Name: "zeroed in the middle", Data: zeroed(), Want: []ev{{4, 3, 0, 4098}, {5, 6, 0, 4099}}},
 }
 
 func fullGroup() (out []ev) {
@@ -105,12 +104,6 @@ func border() (out []ev) {
 		out = append(out, ev{1270 + x, 3, 1, 4098})
 	}
 	return out
-}
-
-// zeroed has 4 KiB of zeros between events, which are valid row words: nothing is lost but the row.
-func zeroed() []byte {
-	out := append(hex(head, "8001 6002 0003 2004"), make([]byte, 4096)...)
-	return append(out, hex("", "6003 0006 2005")...)
 }
 
 func TestConformance(t *testing.T) { formattest.Run(t, Format, cases...) }

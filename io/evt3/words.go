@@ -54,15 +54,18 @@ func (d *decoder) step(b *event.Buffer, w uint16, at int64) error {
 		d.foreign(at)
 	case timeLow:
 		if d.clock.Running() {
-			d.t = d.base + int64(low)
+			d.t, d.lowLost = d.base+int64(low), false
 		}
 	case timeHigh:
 		if !d.clock.Running() || d.clock.High() != uint32(low) {
+			if d.clock.Running() {
+				d.lowLost = false // it has changed just now
+			}
 			d.base = d.clock.Set(uint32(low), d.Report, at)
 			d.t = d.base
 		}
 	case extTrigger:
-		if !d.clock.Running() {
+		if !d.timed() {
 			d.Report.Lose(event.BeforeTimeBase, 1, at)
 			return nil
 		}
@@ -84,7 +87,7 @@ func (d *decoder) vector(b *event.Buffer, mask, width uint16, at int64) {
 	n := bits.OnesCount16(mask)
 	switch {
 	case n == 0:
-	case d.clock.Running() && !d.hasX:
+	case d.timed() && !d.hasX:
 		d.Report.Lose(event.InvalidVectBase, int64(n), at)
 		if !d.hasY {
 			d.Report.Count(event.MissingY, int64(n), at)
@@ -100,7 +103,7 @@ func (d *decoder) vector(b *event.Buffer, mask, width uint16, at int64) {
 // placed reports whether n events have a time and a row, and counts them where they have not.
 func (d *decoder) placed(n int, at int64) bool {
 	switch {
-	case !d.clock.Running():
+	case !d.timed():
 		d.Report.Lose(event.BeforeTimeBase, int64(n), at)
 	case !d.hasY:
 		d.Report.Lose(event.MissingY, int64(n), at)

@@ -18,6 +18,8 @@ type File struct {
 	io.ReaderAt
 	Size int64
 	Path string
+
+	pieces []piece // of a file that Join made
 }
 
 // A Proof says how sure a format is that a file is its own, and why. The zero Proof means "not mine".
@@ -37,8 +39,15 @@ type Format struct {
 	Sniff func(f File) Proof
 	// Open readies a recording for scanning; it reads the header only.
 	Open func(ctx context.Context, f File, p Policy) (event.Source, error)
+	// Part judges one of the parts that a camera split a recording into, for Join; nil where parts of this format
+	// cannot be joined.
+	Part func(f File, p Policy) (Part, error)
 	// Create starts a recording at a path; nil where the format can only be read.
 	Create func(path string, h Header, o CreateOptions) (event.Sink, error)
+	// Writing says what Create can be told.
+	Writing Writing
+	// Facts are what the documents show of the format.
+	Facts Facts
 }
 
 // A Header is what a writer is told of the recording before its first event.
@@ -52,18 +61,29 @@ type CreateOptions struct {
 	Force       bool   // overwrite
 	Compression string // the format's own names; "" = its default
 	Threads     int    // 0 = one per CPU
+	Polarity    string // 01 (default) or pm1, in formats whose Writing has it
+	TimeType    string // int64 (default) or duration, in formats whose Writing has it
+	Layout      string // one of the format's own; "" = its default
 }
 
 // ErrUnknown reports a recording that no format recognised.
-var ErrUnknown = errors.New("no format recognises this recording; name one with --format NAME")
+var ErrUnknown = errors.New("no format recognises this recording; name one with --format NAME, such as --format evt3")
 
 // A SyntaxError reports malformed bytes and where they stand.
 type SyntaxError struct {
 	Format string
 	Offset int64 // bytes from the start of the file
 	Msg    string
+	Part   string // the file, where the recording is joined of several; else ""
+	Err    error  // what shows it, where Msg is made of another error; may be nil
 }
 
+// Unwrap returns Err.
+func (e *SyntaxError) Unwrap() error { return e.Err }
+
 func (e *SyntaxError) Error() string {
+	if e.Part != "" {
+		return fmt.Sprintf("%s: %s: offset %#x: %s", e.Part, e.Format, e.Offset, e.Msg)
+	}
 	return fmt.Sprintf("%s: offset %#x: %s", e.Format, e.Offset, e.Msg)
 }

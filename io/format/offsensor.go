@@ -44,6 +44,7 @@ func OffSensorHint(rep *event.Report, g event.Geometry) error {
 // placed brings the coordinates of decoded events in order: exchanged axes, and events off the sensor.
 type placed struct {
 	Decoder
+	file   File
 	format string
 	swap   bool
 	policy Choice
@@ -59,7 +60,7 @@ func (s *placed) Next(ctx context.Context) (*event.Buffer, error) {
 		}
 		b, err := s.Decoder.Next(ctx)
 		if err != nil {
-			return nil, err
+			return nil, s.file.locate(err)
 		}
 		if s.swap {
 			b.X, b.Y = b.Y, b.X

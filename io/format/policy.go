@@ -20,7 +20,7 @@ const (
 	Clamp Choice = "clamp" // order: running maximum of the times, file order kept (what RVT's reader does)
 	Drop  Choice = "drop"  // order, off-sensor: leave the event out, counted
 	Error Choice = "error" // fail at the first
-	Keep  Choice = "keep"  // off-sensor: let them pass
+	Keep  Choice = "keep"  // off-sensor: let them pass; order, in Go alone: leave them as they are, out of order
 	Skip  Choice = "skip"  // unknown words: count and go on
 )
 

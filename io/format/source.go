@@ -136,9 +136,9 @@ func (s *source) opener(want event.Request, rep *event.Report) func(context.Cont
 		}
 		d, err := s.Decode(ctx, want, rep)
 		if err != nil {
-			return nil, err
+			return nil, s.File.locate(err)
 		}
-		return &placed{Decoder: d, format: s.Recording.Info.Format, swap: s.Policy.SwapXY, policy: s.Policy.OnOffSensor, sensor: s.Geometry(), rep: rep}, nil
+		return &placed{Decoder: d, file: s.File, format: s.Recording.Info.Format, swap: s.Policy.SwapXY, policy: s.Policy.OnOffSensor, sensor: s.Geometry(), rep: rep}, nil
 	}
 }
 

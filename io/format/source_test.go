@@ -172,7 +172,7 @@ func TestColumns(t *testing.T) {
 }
 
 func TestStreamEnds(t *testing.T) {
-	broken := &SyntaxError{"fake", 0x1a2b, "bad word"}
+	broken := &SyntaxError{Format: "fake", Offset: 0x1a2b, Msg: "bad word"}
 	f := &fake{events: eventtest.Recording(2, 100, hd), batch: 10, fail: broken}
 	src := f.source(hd, Policy{})
 	st, err := src.Scan(t.Context(), event.All)

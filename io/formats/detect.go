@@ -7,6 +7,7 @@ import (
 
 	"github.com/evq-project/evq/io/event"
 	"github.com/evq-project/evq/io/format"
+	"github.com/evq-project/evq/io/rawheader"
 )
 
 // A Match is the format that a recording was recognised as.
@@ -45,7 +46,7 @@ func Detect(r io.ReaderAt, size int64) (Match, error) {
 }
 
 // DetectFile finds the format of a file by its contents. The surest format has it; where none claims it, the error is
-// an *UnknownError.
+// an *UnknownError, or the *rawheader.NameError of a header that names what evq does not read.
 func DetectFile(f format.File) (Match, error) {
 	var best Match
 	var unknown UnknownError
@@ -58,6 +59,11 @@ func DetectFile(f format.File) (Match, error) {
 	}
 	if best.Confidence > 0 {
 		return best, nil
+	}
+	if h, err := rawheader.Read(f, f.Size); err == nil {
+		if err := h.Foreign(); err != nil {
+			return Match{}, err
+		}
 	}
 	return Match{}, &unknown
 }

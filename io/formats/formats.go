@@ -12,6 +12,7 @@ import (
 	"github.com/evq-project/evq/io/aedat3"
 	"github.com/evq-project/evq/io/aedat4"
 	"github.com/evq-project/evq/io/aer"
+	"github.com/evq-project/evq/io/arrowipc"
 	"github.com/evq-project/evq/io/dat"
 	"github.com/evq-project/evq/io/evt2"
 	"github.com/evq-project/evq/io/evt21"
@@ -38,6 +39,7 @@ var All = []format.Format{
 	aer.Format,
 	hdf5.Format,
 	parquet.Format,
+	arrowipc.Format,
 	npyrec.NPY,
 	npyrec.NPZ,
 	text.Format,

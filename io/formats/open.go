@@ -20,20 +20,22 @@ var ErrFolder = errors.New("it is a folder; name a recording in it")
 // Open opens the recording at path, or inside it where it is compressed as a whole (.gz, .zst, a .zip of one file);
 // "-" is standard input. name forces a format, "" recognises it. The source keeps the file open: its concrete
 // type is an io.Closer, whose Close ends its use.
-func Open(ctx context.Context, path, name string, p format.Policy) (event.Source, error) {
+//
+// more are the other parts of a recording that a camera split, in order; see join.
+func Open(ctx context.Context, path, name string, p format.Policy, more ...string) (event.Source, error) {
 	file, err := openInput(ctx, path, p)
 	if err != nil {
 		return nil, err
 	}
 	rec := &recording{file: file, match: Match{Format: name, Confidence: 1, Why: "the format was named"}}
-	if err := rec.open(ctx, name, p); err != nil {
-		_ = file.Close()
+	if err := rec.open(ctx, name, p, more); err != nil {
+		_ = rec.closeFiles()
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return rec, nil
 }
 
-func (r *recording) open(ctx context.Context, name string, p format.Policy) error {
+func (r *recording) open(ctx context.Context, name string, p format.Policy, more []string) error {
 	f := r.file.File
 	if name == "" {
 		if f.Size == 0 {
@@ -49,6 +51,12 @@ func (r *recording) open(ctx context.Context, name string, p format.Policy) erro
 	if err != nil {
 		return err
 	}
+	if len(more) > 0 {
+		if f, err = r.join(ctx, chosen, p, more); err != nil {
+			return err
+		}
+	}
+	r.whole = f
 	if p.OnRead != nil {
 		f.ReaderAt = reader{f.ReaderAt, p.OnRead}
 	}
@@ -111,15 +119,23 @@ func openFile(path string) (openedFile, error) {
 	return openedFile{format.File{ReaderAt: f, Size: st.Size(), Path: path}, f}, nil
 }
 
-// A recording is a source and the file it reads.
+// A recording is a source and the file it reads, or the files of its parts.
 type recording struct {
 	event.Source
 	file  openedFile
+	more  []openedFile
+	whole format.File // what the source reads
 	match Match
 }
 
 // Match says why the recording was taken for what it is.
 func (r *recording) Match() Match { return r.match }
+
+// Size is how many bytes the recording has, unpacked and joined.
+func (r *recording) Size() int64 { return r.whole.Size }
+
+// Place returns the file in which a byte of the recording stands, and where in it; see format.File.
+func (r *recording) Place(offset int64) (path string, at int64) { return r.whole.Place(offset) }
 
 // Unwrap returns the format's own source.
 func (r *recording) Unwrap() event.Source { return r.Source }
@@ -130,5 +146,13 @@ func (r *recording) Close() error {
 	if c, ok := r.Source.(io.Closer); ok {
 		err = c.Close()
 	}
-	return errors.Join(err, r.file.Close())
+	return errors.Join(err, r.closeFiles())
+}
+
+func (r *recording) closeFiles() error {
+	err := r.file.Close()
+	for _, f := range r.more {
+		err = errors.Join(err, f.Close())
+	}
+	return err
 }

@@ -20,6 +20,16 @@ import (
 // ErrArchive reports an archive that holds no single recording.
 var ErrArchive = errors.New("not an archive of one recording; unpack it and name one")
 
+// ErrBomb reports a compressed recording that becomes far larger than any recording does.
+var ErrBomb = errors.New("it unpacks to far more than a recording does; unpack it first if it is one all the same")
+
+// What unpacked recordings are allowed: so many bytes in any case, and so many times the size of what is compressed.
+// Real recordings shrink to a half or two thirds, simulated ones and text to a tenth.
+const (
+	leastUnpacked = 16 << 20
+	mostRatio     = 400
+)
+
 // A wrapping is a compression around a whole recording. Formats need to read anywhere, and some open the file
 // themselves, so that what is inside is spooled to a temporary file first.
 type wrapping struct {
@@ -83,7 +93,7 @@ func unwrap(ctx context.Context, f openedFile, p format.Policy) (openedFile, err
 			return f, nil
 		}
 		name := strings.TrimSuffix(filepath.Base(f.Path), w.extension)
-		out, err := spool(ctx, in, name, p.TempDir)
+		out, err := spool(ctx, limited(in, max(leastUnpacked, mostRatio*f.Size)), name, p.TempDir)
 		if err = errors.Join(err, in.Close()); err != nil {
 			return f, fmt.Errorf("unpacking %s: %w", w.name, err)
 		}
@@ -119,6 +129,22 @@ type spooled struct {
 }
 
 func (s spooled) Close() error { return errors.Join(s.File.Close(), os.RemoveAll(s.folder)) }
+
+// limited reads at most n bytes of in; that there are more is an error.
+func limited(in io.Reader, n int64) io.Reader { return &limit{in, n} }
+
+type limit struct {
+	in   io.Reader
+	left int64
+}
+
+func (l *limit) Read(b []byte) (int, error) {
+	n, err := l.in.Read(b)
+	if l.left -= int64(n); l.left < 0 {
+		return 0, ErrBomb
+	}
+	return n, err
+}
 
 // stoppable reads until its context ends.
 type stoppable struct {

@@ -61,6 +61,7 @@ func Run(t *testing.T, f format.Format, cases ...Case) {
 			t.Run("rescan", func(t *testing.T) { c.rescan(t, f) })
 			t.Run("cancel", func(t *testing.T) { c.cancel(t, f) })
 			t.Run("cut", func(t *testing.T) { c.cuts(t, f) })
+			t.Run("shrunk", func(t *testing.T) { c.shrunk(t, f) })
 			t.Run("flip", func(t *testing.T) { c.flips(t, f) })
 		})
 	}

@@ -52,7 +52,7 @@ func (o output) open(l tensor.Layout) (tensor.Sink, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.packer = newPacker(s.target, threadsOr(o.threads), func(int) *chunk.Encoder {
+	s.packer = newPacker(s.target, threadsOr(o.threads), false, func(int) *chunk.Encoder {
 		return p.encoder(l.DType.Size(), l.Bytes(), newCZstd())
 	})
 	return s, nil

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/evq-project/evq/io/event"
 	"github.com/evq-project/evq/io/event/eventtest"
 	"github.com/evq-project/evq/io/format"
 	"github.com/evq-project/evq/io/formattest"
@@ -111,7 +112,8 @@ func TestChunksThroughLibrary(t *testing.T) {
 	}
 }
 
-func TestUnwrittenChunksAreZero(t *testing.T) {
+// Times that were never written are damage, and polarities are OFF, which is what HDF5 fills up with.
+func TestUnwrittenChunks(t *testing.T) {
 	const n = 20
 	c := plainColumns()
 	for name := range c {
@@ -127,9 +129,27 @@ func TestUnwrittenChunksAreZero(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	b, _, err := drain(t, path, format.Policy{})
-	if err != nil || b.Len() != n || b.T()[15] != 0 || b.T()[16] != 5 {
-		t.Errorf("times %v: %v", b.T(), err)
+	var syntax *format.SyntaxError
+	if _, _, err := drain(t, path, format.Policy{}); !errors.As(err, &syntax) || !errors.Is(err, errUnwritten) || syntax.Offset <= 0 {
+		t.Errorf("times that were not written: %v", err)
+	}
+	b, rep, err := drain(t, path, format.Policy{Salvage: true})
+	if err != nil || b.Len() != 4 || b.T()[0] != 5 || rep.Get(event.DamagedBytes).Lost != 2*8*4 {
+		t.Errorf("salvaged: times %v, %v: %v", b.T(), rep, err)
+	}
+	delete(c, "events/p")
+	c["events/t"] = testColumn{elem{size: 4}, make([]int64, n)}
+	path = testFile(t, c, func(h *hdf5.File) {
+		d, err := createDataset(h.ID(), "events/p", 1, []int{8}, nil)
+		if err == nil {
+			err = errors.Join(extend(d, n), writeChunk(d, 16, []byte{1, 1, 1, 1, 0, 0, 0, 0}), closeDataset(d))
+		}
+		if err != nil {
+			t.Error(err)
+		}
+	})
+	if b, rep, err := drain(t, path, format.Policy{}); err != nil || b.Len() != n || b.P()[15] != 0 || b.P()[16] != 1 || rep.Lost() {
+		t.Errorf("polarities %v: %v", b.P(), err)
 	}
 }
 

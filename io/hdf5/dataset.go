@@ -122,6 +122,9 @@ type dataset struct {
 	members  int  // fields of a record, 0 where it isn't structured
 	filters  []chunk.Filter
 	fill     []byte // one element
+	// limit is where a file ends that was cut, 0 in one that is whole. start is where in it the values of a dataset start
+	// that are stored in one piece.
+	limit, start int64
 }
 
 // width is the bytes of a row.

@@ -30,6 +30,7 @@ type decoder struct {
 	now    *task
 	edges  *triggerReader // until all triggers were handed on
 	wg     sync.WaitGroup
+	bad    badChunks
 	err    error
 }
 
@@ -43,12 +44,16 @@ type part struct {
 	buf      *event.Buffer
 	remap    remap
 	negative int64
+	bad      *badChunk // in place of events
 	err      error
 }
 
 func newDecoder(ctx context.Context, f *file, want event.Request, p format.Policy, rule polarityRule, rep *event.Report) (format.Decoder, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	d := &decoder{file: f, rep: rep, cancel: cancel, ended: ctx.Err, edges: newTriggerReader(f.triggers, want.Triggers)}
+	if p.Salvage {
+		d.edges.salvage(&d.bad)
+	}
 	cols := wanted(want.Columns)
 	span := taskSpan(f, cols)
 	threads := want.Threads
@@ -65,7 +70,7 @@ func newDecoder(ctx context.Context, f *file, want event.Request, p format.Polic
 	workers := make([]*worker, threads)
 	for i := range workers {
 		var err error
-		if workers[i], err = newWorker(f, cols, rule, pool); err != nil {
+		if workers[i], err = newWorker(f, cols, rule, pool, p.Salvage); err != nil {
 			cancel()
 			_ = f.Close()
 			return nil, fmt.Errorf("hdf5: %s: %w", f.path, err)
@@ -158,7 +163,7 @@ func (d *decoder) Next(ctx context.Context) (*event.Buffer, error) {
 			if ctx.Err() != nil {
 				return nil, err
 			}
-			d.err = fmt.Errorf("hdf5: %s: %w", d.file.path, err)
+			d.err = located(d.file.path, err)
 			break
 		}
 		if err := d.take(ctx); err != nil {
@@ -175,8 +180,12 @@ func (d *decoder) Next(ctx context.Context) (*event.Buffer, error) {
 				continue
 			}
 			if p.err != nil {
-				d.err = fmt.Errorf("hdf5: %s: %w", d.file.path, p.err)
+				d.err = located(d.file.path, p.err)
 				break
+			}
+			if p.bad != nil {
+				d.bad.skip(p.bad, d.rep)
+				continue
 			}
 			d.count(p)
 			return p.buf, nil
@@ -232,10 +241,11 @@ type worker struct {
 	cols [numColumns]*view // nil where not wanted
 	rule polarityRule
 	pool *event.Pool
+	skip bool // damaged chunks are passed over
 }
 
-func newWorker(f *file, cols [numColumns]bool, rule polarityRule, pool *event.Pool) (*worker, error) {
-	w := &worker{file: f, rule: rule, pool: pool}
+func newWorker(f *file, cols [numColumns]bool, rule polarityRule, pool *event.Pool, skip bool) (*worker, error) {
+	w := &worker{file: f, rule: rule, pool: pool, skip: skip}
 	z := newCZstd()
 	for i, c := range f.columns {
 		if !cols[i] {
@@ -249,20 +259,30 @@ func newWorker(f *file, cols [numColumns]bool, rule polarityRule, pool *event.Po
 			if v.reader, err = newReader(c, z); err != nil {
 				return nil, fmt.Errorf("dataset %s: %w", f.name(i), err)
 			}
+			v.full = i != colP || c.limit > 0 // all OFF may well be left unwritten
 		}
 		w.cols[i] = v
 	}
 	return w, nil
 }
 
-// run decodes one task and sends it in buffers.
+// run decodes one task and sends it in buffers. The rows of a damaged chunk are left out of every column, so that
+// events stay whole.
 func (w *worker) run(ctx context.Context, t *task) {
 	defer close(t.parts)
-	for lo := t.lo; lo < t.hi; {
+	for lo, hi := t.lo, t.hi; lo < t.hi; {
 		buf := w.pool.Get()
-		n := min(t.hi-lo, int64(buf.Cap()))
+		n := min(hi-lo, int64(buf.Cap()))
 		p := part{buf: buf}
 		p.err = w.fill(&p, lo, int(n))
+		if bad := damageIn(p.err); bad != nil && w.skip {
+			buf.Release()
+			if hi = bad.from; lo < hi {
+				continue // the rows before it alone
+			}
+			p, n = part{bad: bad}, min(bad.to, t.hi)-lo
+		}
+		hi = t.hi
 		select {
 		case t.parts <- p:
 		case <-ctx.Done():
@@ -292,7 +312,7 @@ func (w *worker) fill(p *part, lo int64, n int) error {
 		for k := 0; k < n; {
 			raw, m, err := v.rows(lo+int64(k), n-k)
 			if err != nil {
-				return fmt.Errorf("dataset %s: %w", v.name, err)
+				return inDataset(v.name, err)
 			}
 			if err := w.convert(p, i, k, k+m, raw, lo+int64(k)); err != nil {
 				return err
@@ -309,7 +329,7 @@ func (w *worker) fillTogether(p *part, lo int64, n int) error {
 	for k := 0; k < n; {
 		raw, m, err := w.cols[colT].rows(lo+int64(k), n-k)
 		if err != nil {
-			return fmt.Errorf("dataset %s: %w", w.file.place.columns[colT].dataset, err)
+			return inDataset(w.file.place.columns[colT].dataset, err)
 		}
 		for i, v := range w.cols {
 			if v == nil {

@@ -17,16 +17,25 @@ import (
 // chunkRows is the chunk size of written events: small enough to read a window, large enough to compress.
 const chunkRows = 64 << 10
 
-// How written columns are stored: t int64, x and y uint16, p uint8, as the readers of /events expect. t is
-// not known to fit in 32 bits before the last event.
-var (
-	writtenKinds = [numColumns]int{colT: -8, colX: 2, colY: 2, colP: 1}
-	writtenSizes = [numColumns]int{colT: 8, colX: 2, colY: 2, colP: 1}
-)
+// kindsOf says how written columns are stored: t int64, x and y uint16, p uint8, as the readers of /events expect, and
+// int8 where OFF is -1. t is not known to fit in 32 bits before the last event; DSEC's readers want it so.
+func kindsOf(o format.CreateOptions) [numColumns]int {
+	kinds := [numColumns]int{colT: -8, colX: 2, colY: 2, colP: 1}
+	if o.Layout == layoutDSEC {
+		kinds[colT] = 4
+	}
+	if o.OffValue() < 0 {
+		kinds[colP] = -1
+	}
+	return kinds
+}
 
 // An eventSink writes events to /events/{t,x,y,p}.
 type eventSink struct {
 	geometry event.Geometry
+	sizes    [numColumns]int // bytes of an element
+	off      int8            // what is written for OFF
+	index    *msIndex        // of DSEC's layout, else nil
 	target   *target
 	packer   *packer
 	buf      [numColumns][]byte // the chunk that fills up
@@ -42,7 +51,14 @@ func create(path string, h format.Header, o format.CreateOptions) (event.Sink, e
 	if err != nil {
 		return nil, err
 	}
-	s := &eventSink{geometry: h.Geometry}
+	s := &eventSink{geometry: h.Geometry, off: o.OffValue()}
+	if o.Layout == layoutDSEC {
+		s.index = &msIndex{}
+	}
+	kinds := kindsOf(o)
+	for i, k := range kinds {
+		s.sizes[i] = max(k, -k)
+	}
 	s.target, err = createTarget(path, o.Force, func(h *hdf5.File) ([]int64, error) {
 		g, err := h.CreateGroup(group)
 		if err != nil {
@@ -51,7 +67,7 @@ func create(path string, h format.Header, o format.CreateOptions) (event.Sink, e
 		defer g.Close()
 		var ids []int64
 		for i, name := range columnNames {
-			id, err := createDataset(g.ID(), name, writtenKinds[i], []int{chunkRows}, p.filters(writtenSizes[i], chunkRows*writtenSizes[i]))
+			id, err := createDataset(g.ID(), name, kinds[i], []int{chunkRows}, p.filters(s.sizes[i], chunkRows*s.sizes[i]))
 			if err != nil {
 				return ids, err
 			}
@@ -64,8 +80,8 @@ func create(path string, h format.Header, o format.CreateOptions) (event.Sink, e
 	}
 	threads := threadsOr(o.Threads)
 	s.free = make(chan []byte, 4*numColumns+2*threads)
-	s.packer = newPacker(s.target, threads, func(col int) *chunk.Encoder {
-		return p.encoder(writtenSizes[col], chunkRows*writtenSizes[col], newCZstd())
+	s.packer = newPacker(s.target, threads, true, func(col int) *chunk.Encoder {
+		return p.encoder(s.sizes[col], chunkRows*s.sizes[col], newCZstd())
 	})
 	return s, nil
 }
@@ -79,7 +95,16 @@ func (s *eventSink) Write(ctx context.Context, b event.Batch) error {
 		return s.err
 	}
 	if n := b.Len(); len(b.X()) != n || len(b.Y()) != n || len(b.P()) != n {
-		return fmt.Errorf("hdf5: %s: events without all of t, x, y, p cannot be written", s.target.path)
+		s.err = fmt.Errorf("hdf5: %s: events without all of t, x, y, p cannot be written", s.target.path)
+		return s.err
+	}
+	if s.err = ctx.Err(); s.err != nil {
+		return s.err
+	}
+	if s.index != nil {
+		if s.err = s.index.add(b.T()); s.err != nil {
+			return s.err
+		}
 	}
 	for b.Len() > 0 {
 		n := min(b.Len(), chunkRows-s.fill)
@@ -98,11 +123,15 @@ func (s *eventSink) Write(ctx context.Context, b event.Batch) error {
 func (s *eventSink) put(b event.Batch) {
 	for i := range s.buf {
 		if s.buf[i] == nil {
-			s.buf[i] = s.memory(writtenSizes[i])
+			s.buf[i] = s.memory(s.sizes[i])
 		}
 	}
-	t, x, y, p := s.buf[colT][8*s.fill:], s.buf[colX][2*s.fill:], s.buf[colY][2*s.fill:], s.buf[colP][s.fill:]
+	t, x, y, p := s.buf[colT][s.sizes[colT]*s.fill:], s.buf[colX][2*s.fill:], s.buf[colY][2*s.fill:], s.buf[colP][s.fill:]
 	for i, v := range b.T() {
+		if s.index != nil {
+			binary.LittleEndian.PutUint32(t[4*i:], uint32(v-s.index.offset))
+			continue
+		}
 		binary.LittleEndian.PutUint64(t[8*i:], uint64(v))
 	}
 	for i, v := range b.X() {
@@ -112,7 +141,7 @@ func (s *eventSink) put(b event.Batch) {
 		binary.LittleEndian.PutUint16(y[2*i:], v)
 	}
 	for i, v := range b.P() {
-		p[i] = byte(v)
+		p[i] = byte(v + s.off*(1-v))
 	}
 	s.fill += b.Len()
 }
@@ -142,7 +171,7 @@ func (s *eventSink) flush(ctx context.Context) error {
 		return s.target.wrap(err)
 	}
 	for i, b := range s.buf {
-		clear(b[s.fill*writtenSizes[i]:])
+		clear(b[s.fill*s.sizes[i]:])
 		s.buf[i] = nil
 		err := s.packer.add(ctx, i, s.rows, b, func() {
 			select {
@@ -159,7 +188,7 @@ func (s *eventSink) flush(ctx context.Context) error {
 	return nil
 }
 
-// WriteTriggers leaves triggers out: the layout has no place for them.
+// WriteTriggers leaves triggers out: neither layout has a place for them.
 func (s *eventSink) WriteTriggers([]event.Trigger) error { return nil }
 
 // Close writes what is queued and the sensor's size, and gives the file its name.
@@ -179,6 +208,11 @@ func (s *eventSink) Close() error {
 		return s.err
 	}
 	return s.target.finish(func(h *hdf5.File) error {
+		if s.index != nil {
+			if err := s.index.write(h.ID()); err != nil {
+				return err
+			}
+		}
 		if !s.geometry.Known() {
 			return nil
 		}

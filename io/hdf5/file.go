@@ -30,6 +30,7 @@ type file struct {
 	place      place
 	table      bool                // the columns lie in one dataset
 	columns    [numColumns]dataset // those that are open have an id
+	whole      *wholeFile          // the file, or what stands in for it where it was cut
 	triggers   *triggerTable       // nil where there are none
 	rows       int64
 	unit       timeUnit
@@ -47,8 +48,12 @@ func openFile(path string) (*file, error) { return openWith(path, format.Policy{
 // openWith opens a recording and checks that its columns are what evq reads.
 func openWith(path string, p format.Policy) (*file, error) {
 	f := &file{path: path}
-	err := locked(func() error {
-		h, err := hdf5.OpenFile(path, hdf5.F_ACC_RDONLY)
+	var err error
+	if f.whole, err = openWhole(path, p); err != nil {
+		return nil, err
+	}
+	err = locked(func() error {
+		h, err := hdf5.OpenFile(f.whole.path, hdf5.F_ACC_RDONLY)
 		if err != nil {
 			return failed("opening (the file may be cut or not HDF5)")
 		}
@@ -60,7 +65,8 @@ func openWith(path string, p format.Policy) (*file, error) {
 		return nil
 	})
 	if err != nil {
-		return nil, fmt.Errorf("hdf5: %s: %w", path, err)
+		f.whole.Close()
+		return nil, fmt.Errorf("hdf5: %s: %w", path, f.whole.explain(err))
 	}
 	return f, nil
 }
@@ -91,7 +97,7 @@ func (f *file) openColumns() error {
 		if err != nil {
 			return fmt.Errorf("dataset %s: %w", f.name(i), err)
 		}
-		f.columns[i] = d
+		f.columns[i] = f.whole.bound(d)
 	}
 	f.rows = f.columns[colT].rows
 	for i, c := range f.columns {
@@ -157,6 +163,11 @@ func (f *file) findOffset() error {
 	}
 	if f.stored, f.dsec = scalar(f.h.ID(), "t_offset", false); !f.dsec && f.h.LinkExists("t_offset") {
 		return errors.New("/t_offset, which times are to be added to, is no whole number of 64 bits; correct it, or remove it to read t as it is")
+	}
+	if f.dsec {
+		if err := f.whole.holds(f.h.ID(), "t_offset"); err != nil {
+			return err
+		}
 	}
 	f.offset = f.stored
 	if f.columns[colT].elem.float {
@@ -255,7 +266,9 @@ func (f *file) close() {
 
 // Close closes the recording.
 func (f *file) Close() error {
-	return locked(func() error { f.close(); return nil })
+	err := locked(func() error { f.close(); return nil })
+	f.whole.Close()
+	return err
 }
 
 // listing names the datasets of a file, for messages.

@@ -1,5 +1,10 @@
 // Package hdf5 reads events from HDF5 files and writes events and blocks to them.
 //
+// Damage shows in chunks: where one does not unpack, fails its checksum, holds too few rows or was never written. With
+// Policy.Salvage the rows of such a chunk are left out of all columns. A file that was cut is salvaged from a copy in
+// Policy.TempDir that is filled up to the length it had, as far as what says where its chunks lie is left. Chunks without
+// a filter show no damage, and values that no event can have are errors, as they are in whole files.
+//
 // The HDF5 library opens files and finds chunks; chunks are decoded and encoded in Go, by many goroutines
 // (package chunk). The package knows layouts and element types, and nothing of windows or representations.
 // Without the build tag hdf5 and cgo it still recognises HDF5 files and says how to get the rest.
@@ -18,15 +23,23 @@ import (
 // DSEC, whose /t_offset is added to t, M3ED, and any other group under usual names; in records: /CD/events of Prophesee's
 // files, in ECF or not, with their external triggers, and any other structured dataset; and in rows of four: MVSEC, v2e.
 // Policy.DatasetMap names other columns. Times are microseconds where they are integers and seconds where they are floats,
-// unless Policy.TimeUnit says otherwise. It writes /events/{t,x,y,p}.
+// unless Policy.TimeUnit says otherwise. It writes /events/{t,x,y,p}, or DSEC's layout.
 var Format = format.Format{
 	Name:       "hdf5",
 	Doc:        "HDF5 events (gen4, 1 Mpx, DSEC, Prophesee, M3ED, MVSEC, other names); gzip, lzf, lz4, zstd, blosc, ECF",
+	Facts:      facts,
 	Extensions: []string{".h5", ".hdf5"},
 	Sniff:      sniff,
 	Open:       open,
 	Create:     create,
+	Writing:    format.Writing{Polarity: true, Layouts: []string{layoutFlat, layoutDSEC}},
 }
+
+// The layouts that are written.
+const (
+	layoutFlat = "flat" // /events/{t,x,y,p}
+	layoutDSEC = "dsec" // the same with t of 32 bits from /t_offset on, and /ms_to_idx
+)
 
 // ErrNotBuilt reports that evq was built without the HDF5 library.
 var ErrNotBuilt = errors.New("built without HDF5; install libhdf5-dev and build with -tags hdf5")

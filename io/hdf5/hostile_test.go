@@ -97,7 +97,7 @@ func TestHugeChunks(t *testing.T) {
 	if _, _, err := drain(t, path, format.Policy{Memory: 32 << 20}); err == nil || !strings.Contains(err.Error(), "--memory") {
 		t.Errorf("chunks of 144 MiB in 32 MiB: %v", err)
 	}
-	if b, _, err := drain(t, path, format.Policy{Memory: 128 << 20}); err != nil || b.Len() != 3 {
+	if _, _, err := drain(t, path, format.Policy{Memory: 128 << 20}); !errors.Is(err, errUnwritten) {
 		t.Errorf("chunks of 144 MiB in 128 MiB: %v", err)
 	}
 }

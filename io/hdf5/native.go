@@ -41,6 +41,22 @@ static int evq_chunk_size(hid_t d, long long at, hsize_t *n) {
 	if (where == HADDR_UNDEF) *n = 0;
 	return 0;
 }
+// evq_offset returns where the values of a dataset start that are stored in one piece.
+static unsigned long long evq_offset(hid_t d) {
+	haddr_t a = H5Dget_offset(d);
+	if (a == HADDR_UNDEF) H5Eclear2(H5E_DEFAULT);
+	return a == HADDR_UNDEF ? ~0ULL : a;
+}
+// evq_chunk_place looks at all chunks, so it is asked only where one is damaged.
+static int evq_chunk_place(hid_t d, long long at, unsigned long long *where, unsigned long long *n) {
+	hsize_t o[H5S_MAX_RANK] = {(hsize_t)at}, size = 0;
+	unsigned mask;
+	haddr_t a = HADDR_UNDEF;
+	if (H5Dget_chunk_info_by_coord(d, o, &mask, &a, &size) < 0 || a == HADDR_UNDEF) return -1;
+	*where = a;
+	*n = size;
+	return 0;
+}
 static int evq_chunk(hid_t d, long long at, uint32_t *mask, void *to) { hsize_t o[H5S_MAX_RANK] = {(hsize_t)at}; return H5Dread_chunk(d, H5P_DEFAULT, o, mask, to); }
 
 // evq_scalar reads the only element of a whole number, dataset or attribute; 1: read, 0: there is none.
@@ -102,16 +118,17 @@ static int evq_write_chunk(hid_t d, long long at, size_t n, const void *b) {
 	return H5Dwrite_chunk(d, H5P_DEFAULT, 0, o, n, b);
 }
 
-// evq_write_i64 writes a whole dataset: one dimension of n numbers, or a scalar.
-static int evq_write_i64(hid_t at, const char *name, int scalar, long long n, const void *v) {
+// evq_write_64 writes a whole dataset: one dimension of n numbers of 64 bits, or a scalar; kind is -8, or 8 without sign.
+static int evq_write_64(hid_t at, const char *name, int kind, int scalar, long long n, const void *v) {
 	hsize_t dim = (hsize_t)n;
 	hid_t sp = scalar ? H5Screate(H5S_SCALAR) : H5Screate_simple(1, &dim, NULL);
-	hid_t d = H5Dcreate2(at, name, H5T_STD_I64LE, sp, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
-	int e = d < 0 ? -1 : n == 0 ? 0 : H5Dwrite(d, H5T_NATIVE_INT64, H5S_ALL, H5S_ALL, H5P_DEFAULT, v);
+	hid_t d = H5Dcreate2(at, name, kind < 0 ? H5T_STD_I64LE : H5T_STD_U64LE, sp, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+	int e = d < 0 ? -1 : n == 0 ? 0 : H5Dwrite(d, kind < 0 ? H5T_NATIVE_INT64 : H5T_NATIVE_UINT64, H5S_ALL, H5S_ALL, H5P_DEFAULT, v);
 	if (d >= 0 && H5Dclose(d) < 0) e = -1;
 	H5Sclose(sp);
 	return e;
 }
+static void evq_forget(void) { H5Eclear2(H5E_DEFAULT); }
 static int evq_quiet(void) { return H5Eset_auto2(H5E_DEFAULT, NULL, NULL); }
 static hid_t evq_open_dataset(hid_t at, const char *name) { return H5Dopen2(at, name, H5P_DEFAULT); }
 // evq_header returns where the header of an object stands, 0 where that is not known.
@@ -129,6 +146,7 @@ import "C"
 import (
 	"errors"
 	"fmt"
+	"math"
 	"runtime"
 	"strings"
 	"sync"
@@ -215,6 +233,33 @@ func (d dataset) readChunk(at int64, b []byte, limit int) (stored []byte, mask u
 	return stored, mask, err
 }
 
+// place returns where in the file the chunk that starts at row at is stored; ok is false where that is not known.
+func (d dataset) place(at int64) (from, size int64, ok bool) {
+	var a, n C.ulonglong
+	_ = locked(func() error {
+		ok = C.evq_chunk_place(C.hid_t(d.id), C.longlong(at), &a, &n) >= 0
+		C.evq_forget()
+		return nil
+	})
+	return int64(a), int64(n), ok && a <= math.MaxInt64 && n <= math.MaxInt64
+}
+
+// offset returns where in the file the values start, where they are stored in one piece. Call it inside the library.
+func (d dataset) offset() (at int64, ok bool) {
+	a := uint64(C.evq_offset(C.hid_t(d.id)))
+	return int64(a), a <= math.MaxInt64
+}
+
+// header returns where the header of the dataset stands in the file, 0 where that is not known.
+func (d dataset) header() (at int64) {
+	_ = locked(func() error {
+		at = int64(C.evq_header(C.hid_t(d.id), (*C.char)(unsafe.Pointer(&[]byte(".\x00")[0]))))
+		C.evq_forget()
+		return nil
+	})
+	return max(at, 0)
+}
+
 // scalar reads a number with one element at a group, a dataset or an attribute. Call it inside the library.
 func scalar(at int64, name string, attribute bool) (int64, bool) {
 	c := append([]byte(name), 0)
@@ -283,7 +328,16 @@ func writeInt64s(at int64, name string, v []int64, isScalar bool) error {
 	if isScalar {
 		s = 1
 	}
-	if C.evq_write_i64(C.hid_t(at), (*C.char)(unsafe.Pointer(&c[0])), s, C.longlong(len(v)), unsafe.Pointer(unsafe.SliceData(v))) < 0 {
+	if C.evq_write_64(C.hid_t(at), (*C.char)(unsafe.Pointer(&c[0])), -8, s, C.longlong(len(v)), unsafe.Pointer(unsafe.SliceData(v))) < 0 {
+		return failed("writing dataset " + name)
+	}
+	return nil
+}
+
+// writeUint64s writes a dataset of uint64 with one dimension. Call it inside the library.
+func writeUint64s(at int64, name string, v []uint64) error {
+	c := append([]byte(name), 0)
+	if C.evq_write_64(C.hid_t(at), (*C.char)(unsafe.Pointer(&c[0])), 8, 0, C.longlong(len(v)), unsafe.Pointer(unsafe.SliceData(v))) < 0 {
 		return failed("writing dataset " + name)
 	}
 	return nil

@@ -115,11 +115,12 @@ type packer struct {
 	pending []*job
 	free    []*job
 	most    int
+	dense   bool // chunks of zeros are written too: in a recording, one that is missing is damage
 	err     error
 }
 
-func newPacker(t *target, threads int, encoder func(set int) *chunk.Encoder) *packer {
-	p := &packer{target: t, encoder: encoder, work: make(chan *job, 2*threads), most: 2 * threads}
+func newPacker(t *target, threads int, dense bool, encoder func(set int) *chunk.Encoder) *packer {
+	p := &packer{target: t, encoder: encoder, dense: dense, work: make(chan *job, 2*threads), most: 2 * threads}
 	for range threads {
 		go p.encode(p.work)
 	}
@@ -136,7 +137,7 @@ func (p *packer) encode(work <-chan *job) {
 			encoders[j.set] = e
 		}
 		j.out = j.out[:0]
-		if !chunk.AllZero(j.raw) {
+		if p.dense || !chunk.AllZero(j.raw) {
 			j.out, j.err = e.Encode(j.out, j.raw)
 		}
 		j.raw = nil

@@ -17,6 +17,7 @@ type reader struct {
 	dataset
 	dec    *chunk.Decoder // nil where the library decodes
 	inECF  bool
+	full   bool  // a chunk that was never written is damage
 	at     int64 // the first row of the chunk that raw holds, -1: none
 	raw    []byte
 	stored []byte
@@ -44,14 +45,31 @@ func (r *reader) rows(lo int64, n int) ([]byte, int, error) {
 	size := r.width()
 	if r.dec == nil {
 		n = min(n, max(readAtOnce/size, 1))
+		switch {
+		case r.chunk > 0: // one, so that damage is known to lie in it
+			n = min(n, int(r.chunk-lo%r.chunk))
+			if err := r.inFile(lo - lo%r.chunk); err != nil {
+				return nil, 0, r.damaged(lo-lo%r.chunk, err)
+			}
+		case r.limit > 0:
+			kept := r.kept()
+			if lo >= kept {
+				return nil, 0, r.cutFrom(kept)
+			}
+			n = int(min(int64(n), kept-lo))
+		}
 		r.raw = sized(r.raw, n*size)
-		return r.raw, n, r.read(lo, int64(n), r.raw)
+		err := r.read(lo, int64(n), r.raw)
+		if err != nil && r.chunk > 0 {
+			err = r.damaged(lo-lo%r.chunk, err)
+		}
+		return r.raw, n, err
 	}
 	start := lo / r.chunk * r.chunk
 	if r.at != start {
 		r.at = -1
 		if err := r.load(start); err != nil {
-			return nil, 0, fmt.Errorf("the chunk at row %d: %w", start, err)
+			return nil, 0, r.damaged(start, err)
 		}
 		r.at = start
 	}
@@ -62,6 +80,9 @@ func (r *reader) rows(lo int64, n int) ([]byte, int, error) {
 
 // load reads and decodes the chunk that starts at a row.
 func (r *reader) load(start int64) error {
+	if err := r.inFile(start); err != nil {
+		return err
+	}
 	whole := int(r.chunk) * r.width()
 	limit := whole + whole/4 + 1<<16
 	if r.inECF {
@@ -72,6 +93,9 @@ func (r *reader) load(start int64) error {
 		return err
 	}
 	r.raw = sized(r.raw, whole)
+	if len(stored) == 0 && r.full {
+		return errUnwritten
+	}
 	if len(stored) == 0 { // never written
 		if len(r.fill) == 0 {
 			clear(r.raw)

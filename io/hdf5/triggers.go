@@ -30,19 +30,23 @@ func (f *file) openTriggers() {
 		return
 	}
 	t := &triggerTable{}
-	if err = t.inspect(id); err != nil {
+	if err = t.inspect(id, f.whole); err != nil {
 		_ = closeDataset(id)
 		f.streams = append(f.streams, event.Field{Key: triggersPath, Value: "left out: " + err.Error()})
 		return
 	}
 	f.triggers = t
+	if n := t.dataset.rows; n > 0 {
+		f.streams = append(f.streams, event.Field{Key: triggersPath, Value: fmt.Sprintf("%d; kept as triggers", n)})
+	}
 }
 
-func (t *triggerTable) inspect(id int64) error {
+func (t *triggerTable) inspect(id int64, in *wholeFile) error {
 	d, err := inspect(id)
 	if err != nil {
 		return err
 	}
+	d = in.bound(d)
 	if d.rank != 1 {
 		return fmt.Errorf("it has %d dimensions; triggers have one", d.rank)
 	}
@@ -68,6 +72,7 @@ type triggerReader struct {
 	kept  []event.Trigger
 	rows  *reader
 	views [len(triggerFields)]view
+	bad   *badChunks // those that are passed over; nil: damage is an error
 }
 
 func newTriggerReader(t *triggerTable, to func([]event.Trigger) error) *triggerReader {
@@ -75,6 +80,13 @@ func newTriggerReader(t *triggerTable, to func([]event.Trigger) error) *triggerR
 		return nil
 	}
 	return &triggerReader{table: t, to: to}
+}
+
+// salvage passes over damaged chunks from now on, and names them in bad.
+func (r *triggerReader) salvage(bad *badChunks) {
+	if r != nil {
+		r.bad = bad
+	}
 }
 
 // send hands on all triggers the first time it is called.
@@ -94,7 +106,17 @@ func (r *triggerReader) send(ctx context.Context, rep *event.Report) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if err := r.read(); err != nil {
+		err := r.read()
+		if bad := damageIn(err); bad != nil {
+			err = inDataset(triggersPath, err)
+			if r.bad != nil {
+				r.bad.skip(bad, rep)
+				r.next = bad.to
+				continue
+			}
+			return err
+		}
+		if err != nil {
 			return fmt.Errorf("dataset %s: %w", triggersPath, err)
 		}
 		rep.Count(event.Triggers, int64(len(r.kept)), r.next-int64(len(r.kept)))

@@ -63,3 +63,11 @@ func (d *decoder) remark(step, at int64) {
 
 // End implements rawheader.Words.
 func (d *decoder) End(at, trailing int64) error { return d.Cut(name, at, trailing) }
+
+// Blank implements rawheader.Blanker. Records of time 0 behind another time are none.
+func (d *decoder) Blank(from, to int64, tail bool) (bool, error) {
+	if !d.running || d.last == d.overflow {
+		return false, nil
+	}
+	return d.Scan.Blank(name, from, to, tail, "")
+}

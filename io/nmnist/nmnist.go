@@ -7,6 +7,9 @@
 // the others a big-endian time in microseconds. A record with y = 240 is no event: it says that the clock overflowed, and adds
 // 2^13 µs to all times from there on.
 //
+// A run of 512 zero bytes or more behind a time that is not 0 is a block of the file that was never written: at the end
+// of the file it ends the recording, elsewhere it is damage. Nothing else can be told from records.
+//
 // The size of the sensor is not in the file: 34x34 in N-MNIST, up to 240x180 in N-Caltech101.
 package nmnist
 
@@ -28,6 +31,7 @@ const name = "nmnist"
 var Format = format.Format{
 	Name:       name,
 	Doc:        "N-MNIST and N-Caltech101 .bin: records of five bytes",
+	Facts:      facts,
 	Extensions: []string{".bin", ".bs2"},
 	Sniff:      sniff,
 	Open:       open,

@@ -72,6 +72,11 @@ func readInts(r io.Reader, size int64) ([]int64, error) {
 	if err != nil {
 		return nil, err
 	}
+	return readValues(r, info, n, size)
+}
+
+// readValues reads the n values that follow a header.
+func readValues(r io.Reader, info arrayInfo, n, size int64) ([]int64, error) {
 	width, decode, err := integer(info.descr)
 	if err != nil {
 		return nil, err

@@ -3,6 +3,7 @@ package npy
 import (
 	"archive/zip"
 	"bufio"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -53,16 +54,27 @@ func openZip(archive string, read func(z *zip.Reader, size int64) error) error {
 		return err
 	}
 	defer func() { _ = f.Close() }()
-	z, err := zip.NewReader(f, size)
+	z, err := readDirectory(f, size)
 	if err == nil {
 		err = read(z, size)
-	} else {
-		err = fmt.Errorf("%w; an archive made with numpy.savez is needed", err)
 	}
 	if err != nil {
 		return fmt.Errorf("npy: %s: %w", archive, err)
 	}
 	return nil
+}
+
+// readDirectory reads the directory of an archive. That of a damaged one is zip.ErrFormat, never an io.EOF, which would
+// pass for the end of something.
+func readDirectory(r io.ReaderAt, size int64) (*zip.Reader, error) {
+	z, err := zip.NewReader(r, size)
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		err = zip.ErrFormat
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%w; an archive made with numpy.savez is needed", err)
+	}
+	return z, nil
 }
 
 // member calls read on one array of an archive.

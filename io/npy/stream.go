@@ -54,9 +54,9 @@ func OpenArray(r io.ReaderAt, size int64) (Stored, error) {
 // OpenArchive reads the headers of all arrays of a .npz archive of size bytes. The Err of a Stored says why one cannot
 // be read; the error is of the archive as a whole.
 func OpenArchive(r io.ReaderAt, size int64) ([]Stored, error) {
-	z, err := zip.NewReader(r, size)
+	z, err := readDirectory(r, size)
 	if err != nil {
-		return nil, fmt.Errorf("npy: %w; an archive made with numpy.savez is needed", err)
+		return nil, fmt.Errorf("npy: %w", err)
 	}
 	z.RegisterDecompressor(zip.Deflate, flate.NewReader)
 	var arrays []Stored

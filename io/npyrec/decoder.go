@@ -34,6 +34,9 @@ type stream struct {
 
 func newDecoder(name string, l *layout, p format.Policy, rep *event.Report, pool *event.Pool) (format.Decoder, error) {
 	d := &decoder{name: name, layout: l, rep: rep, pool: pool, strict: p.Strict}
+	if p.Salvage && name == "npy" {
+		rep.Note("There is nothing to salvage: an array of NumPy has no checksums, so that no damage shows, and is read as it is.")
+	}
 	shared := map[string]*stream{}
 	for r, s := range l.series {
 		key, skip := s.array.Name, int64(0)
@@ -98,7 +101,10 @@ func (d *decoder) fill(b *event.Buffer, n int) error {
 		}
 		st.raw = st.raw[:n*st.step]
 		if _, err := io.ReadFull(st, st.raw); err != nil {
-			return fmt.Errorf("%s: reading rows from %d: %w; the file is damaged or was changed", d.name, d.at, err)
+			if errors.Is(err, io.EOF) { // which would pass for the end of the recording
+				err = io.ErrUnexpectedEOF
+			}
+			return fmt.Errorf("%s: reading rows from %d: %w; %s", d.name, d.at, err, d.hopeless())
 		}
 	}
 	if cap(d.wide) < n {
@@ -168,7 +174,7 @@ func (d *decoder) end() error {
 			break
 		}
 		if _, err := io.Copy(io.Discard, st); err != nil {
-			return fmt.Errorf("%s: %w; the file is damaged", d.name, err)
+			return fmt.Errorf("%s: %w; %s", d.name, err, d.hopeless())
 		}
 	}
 	lost := d.layout.lost
@@ -185,6 +191,15 @@ func (d *decoder) end() error {
 	d.rep.Lose(event.TrailingBytes, lost, d.layout.end)
 	d.rep.Note("%d bytes %s; %d events are whole.", lost, what, d.layout.rows)
 	return io.EOF
+}
+
+// hopeless says what is to be done about damage: arrays of an archive are packed as a whole, and the checksum that shows
+// the damage does not say where it is.
+func (d *decoder) hopeless() string {
+	if d.name != "npz" {
+		return "the file was changed while it was read"
+	}
+	return "the file is damaged, nothing in it says where, and nothing of it can be salvaged: fetch it again"
 }
 
 // Close implements format.Decoder.

@@ -1,4 +1,4 @@
-// Package npyrec reads recordings that are kept in NumPy's files: a structured array with the fields t, x, y and p in a
+// Package npyrec reads and writes recordings that are kept in NumPy's files: a structured array with the fields t, x, y and p in a
 // .npy or .npz, an array for each of them in a .npz, or a plain array whose columns the caller names.
 //
 // Arrays are read in blocks of rows, and as data: Python objects are never unpickled. The package knows which array
@@ -6,6 +6,9 @@
 //
 // Times are microseconds unless the caller or a type such as datetime64[ns] says otherwise; floating-point times need
 // the caller's word, for they say no unit.
+//
+// What is written reads without a caller's word: a packed structured array in a .npy, arrays t, x, y, p, width and height
+// in a .npz.
 package npyrec
 
 import (
@@ -25,18 +28,24 @@ import (
 var NPY = format.Format{
 	Name:       "npy",
 	Doc:        "NumPy .npy: a structured array with the fields t, x, y, p, or N rows with --columns",
+	Facts:      npyFacts,
 	Extensions: []string{".npy"},
 	Sniff:      func(f format.File) format.Proof { return sniff(f, "\x93NUMPY", arrayOf) },
 	Open:       opener("npy", arrayOf),
+	Create:     createNPY,
+	Writing:    format.Writing{Polarity: true, NoSize: true},
 }
 
 // NPZ is an archive of arrays.
 var NPZ = format.Format{
 	Name:       "npz",
 	Doc:        "NumPy .npz: arrays t, x, y, p, or a structured array with these fields",
+	Facts:      npzFacts,
 	Extensions: []string{".npz"},
 	Sniff:      func(f format.File) format.Proof { return sniff(f, "PK\x03\x04", npy.OpenArchive) },
 	Open:       opener("npz", npy.OpenArchive),
+	Create:     createNPZ,
+	Writing:    format.Writing{Polarity: true},
 }
 
 // ErrLayout reports arrays that hold no events in a known layout.
@@ -93,7 +102,9 @@ func opener(name string, read reading) func(context.Context, format.File, format
 		if name == "npz" && l.lost != 0 {
 			return nil, fmt.Errorf("npz: %s holds %d bytes more or less than it declares; the file is damaged", l.what, max(l.lost, -l.lost))
 		}
-		info.Unit, info.Polarity, info.Events, info.Streams = l.unit.name, l.encoding, l.rows, l.others
+		info.Unit, info.Polarity, info.Events = l.unit.name, l.encoding, l.rows
+		info.Geometry = l.sizeOf(arrays)
+		info.Streams = l.others
 		info.Fields = []event.Field{{Key: "arrays", Value: l.what}}
 		l.end = f.Size
 		bytes := readSize

@@ -37,6 +37,8 @@ func (s *inPlace) Next(ctx context.Context) (*event.Buffer, error) {
 // repair treats a buffer in which some events lie before an earlier one.
 func (s *inPlace) repair(b *event.Buffer, before clock, l late) error {
 	switch s.policy {
+	case Keep:
+		s.rep.Count(event.Unsorted, l.n, l.first)
 	case Clamp:
 		s.rep.Count(event.Unsorted, l.n, l.first)
 		clamp(b.T, before.now())

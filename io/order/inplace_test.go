@@ -22,6 +22,10 @@ func times(t ...int64) event.Batch {
 func inPlaceOracle(b event.Batch, p Policy) event.Batch {
 	out, now := event.NewBuffer(b.Len()), int64(math.MinInt64)
 	for i, t := range b.T() {
+		if p == Keep {
+			out.Append(t, b.X()[i], b.Y()[i], b.P()[i])
+			continue
+		}
 		if t < now && p == Drop {
 			continue
 		}
@@ -37,7 +41,7 @@ func TestInPlacePolicies(t *testing.T) {
 		jitter(1, 5000, 3, 0, 0), jitter(2, 5000, 3, 10, 0.01), jitter(3, 5000, 3, 1<<40, 1),
 	} {
 		_, late := oracle(in)
-		for _, p := range []Policy{Clamp, Drop} {
+		for _, p := range []Policy{Clamp, Drop, Keep} {
 			for _, batch := range []int{1, 10, 10_000} {
 				var rep event.Report
 				got, err := drain(t, &tape{events: in, batch: batch}, Options{Policy: p}, &rep)

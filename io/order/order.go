@@ -28,6 +28,7 @@ const (
 	Clamp Policy = "clamp" // give it the largest time so far; the order stays
 	Drop  Policy = "drop"  // leave it out
 	Error Policy = "error" // fail with an UnsortedError
+	Keep  Policy = "keep"  // leave it where it is: only for who looks at a file's own order, no window or query does
 )
 
 // Options say how a stream is brought in order.
@@ -83,7 +84,7 @@ func (e *UnsortedError) Error() string {
 // one when it is closed. Events that lie before an earlier one are counted into rep as unsorted.
 func Apply(ctx context.Context, open func(ctx context.Context, probe bool) (Input, error), o Options, rep *event.Report) (Input, error) {
 	switch o.Policy {
-	case Clamp, Drop, Error:
+	case Clamp, Drop, Error, Keep:
 		in, err := open(ctx, false)
 		if err != nil {
 			return nil, err

@@ -8,6 +8,7 @@ import (
 	"github.com/apache/arrow-go/v18/parquet/file"
 
 	"github.com/evq-project/evq/io/event"
+	"github.com/evq-project/evq/io/format"
 )
 
 // pieceLen is the number of events that are decoded at a time. Row groups of any size are read in such pieces,
@@ -20,7 +21,10 @@ type reader[T any] interface {
 }
 
 // errNulls reports a column that has a row without a value.
-var errNulls = errors.New("a row has no value; fill or drop such rows")
+var errNulls = contentError{errors.New("a row has no value; fill or drop such rows")}
+
+// A contentError is about values that were read well and are none that an event can have.
+type contentError struct{ error }
 
 // fill reads len(dst) values.
 func fill[T any](r reader[T], dst []T) error {
@@ -47,9 +51,12 @@ type decoder struct {
 	want     event.Columns
 	polarity polarity
 	ordered  bool // t must rise
+	salvage  bool // damaged row groups are passed over
+	system   *watched
 
 	group rowGroup
 	next  int64 // rows of the group that are decoded
+	now   int   // the column in work
 	cols  [numColumns]file.ColumnChunkReader
 	i32   []int32
 	i64   []int64
@@ -58,13 +65,15 @@ type decoder struct {
 
 // open starts a row group.
 func (d *decoder) open(g rowGroup) (err error) {
+	defer d.guarded(&err)
 	defer guard(&err)
-	d.group, d.next = g, 0
+	d.group, d.next, d.now = g, 0, colT
 	rg := d.file.RowGroup(g.index)
 	for k, at := range d.columns.at {
 		if !d.wants(k) {
 			continue
 		}
+		d.now = k
 		if d.cols[k], err = rg.Column(at); err != nil {
 			return d.wrap(k, err)
 		}
@@ -81,18 +90,31 @@ func (d *decoder) wrap(k int, err error) error {
 	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
 		err = ErrDamaged
 	}
-	return fmt.Errorf("parquet: column %s, from row %d: %w", columnNames[k], d.group.first+d.next, err)
+	msg := fmt.Sprintf("column %s, from row %d", columnNames[k], d.group.first+d.next)
+	if _, ok := errors.AsType[contentError](err); ok || d.system.failed() {
+		return fmt.Errorf("parquet: %s: %w", msg, err)
+	}
+	return format.Damaged(formatName, d.group.at[k], fmt.Sprintf("%s: %v", msg, err), err)
+}
+
+// guarded says where in the file a panic of the library lies.
+func (d *decoder) guarded(err *error) {
+	if _, ok := errors.AsType[*format.SyntaxError](*err); !ok && errors.Is(*err, ErrDamaged) && !d.system.failed() {
+		*err = d.wrap(d.now, *err)
+	}
 }
 
 // read decodes the next piece of the row group into b, which is empty; io.EOF after the last. It returns how
 // many polarities were not 0 or 1 and what the first of them was.
 func (d *decoder) read(b *event.Buffer) (remapped int64, err error) {
+	defer d.guarded(&err)
 	defer guard(&err)
 	n := int(min(int64(b.Cap()), pieceLen, d.group.rows-d.next))
 	if n == 0 {
 		return 0, io.EOF
 	}
 	b.Resize(n)
+	d.now = colT
 	if err := d.times(b.T); err != nil {
 		return 0, d.wrap(colT, err)
 	}
@@ -122,14 +144,14 @@ func (d *decoder) times(dst []int64) error {
 	if d.columns.unsigned {
 		for _, t := range dst {
 			if t < 0 {
-				return fmt.Errorf("time %d does not fit into 63 bits", uint64(t))
+				return contentError{fmt.Errorf("time %d does not fit into 63 bits", uint64(t))}
 			}
 		}
 	}
 	if d.ordered {
 		for i := 1; i < len(dst); i++ {
 			if dst[i] < dst[i-1] {
-				return d.disorder(int64(i))
+				return contentError{d.disorder(int64(i))}
 			}
 		}
 	}
@@ -148,6 +170,7 @@ func (d *decoder) coordinates(k int, dst []uint16) ([]uint16, error) {
 	if !d.wants(k) {
 		return dst[:0], nil
 	}
+	d.now = k
 	bad := -1
 	var err error
 	switch r := d.cols[k].(type) {
@@ -175,6 +198,7 @@ func (d *decoder) coordinates(k int, dst []uint16) ([]uint16, error) {
 
 // polarities decodes p.
 func (d *decoder) polarities(dst []int8) (remapped int64, err error) {
+	d.now = colP
 	bad := -1
 	switch r := d.cols[colP].(type) {
 	case reader[int32]:

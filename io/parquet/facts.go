@@ -42,6 +42,7 @@ type facts struct {
 	fields   []event.Field
 	streams  []event.Field
 	report   *event.Report
+	duration bool // Arrow's readers are told that t is one
 }
 
 func isHistory(f event.Field) bool { return strings.HasPrefix(f.Key, prefix) }
@@ -117,6 +118,13 @@ func (f *facts) keyValues() (metadata.KeyValueMetadata, error) {
 	}
 	if err := add(keyReport, f.report != nil, f.report); err != nil {
 		return nil, err
+	}
+	if f.duration {
+		schema, err := durationSchema()
+		if err != nil {
+			return nil, err
+		}
+		kv = append(kv, event.Field{Key: keyArrow, Value: schema})
 	}
 	return keyValues(kv), nil
 }

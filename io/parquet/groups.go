@@ -12,10 +12,12 @@ import (
 // A rowGroup is what the footer says of one row group.
 type rowGroup struct {
 	index  int
-	first  int64     // row number of its first row in the file
-	rows   int64     // at least 1
-	extent event.Box // holds every event: the whole range where a column has no trustworthy statistics
-	stats  bool      // all columns have them
+	first  int64             // row number of its first row in the file
+	at     [numColumns]int64 // where in the file its column chunks start
+	end    int64             // where the last of them ends
+	rows   int64             // at least 1
+	extent event.Box         // holds every event: the whole range where a column has no trustworthy statistics
+	stats  bool              // all columns have them
 	statsT bool
 	sorted bool // the writer says that t rises
 }
@@ -63,6 +65,7 @@ func (g *rowGroup) readStats(rg *metadata.RowGroupMetaData, c columns) error {
 				g.index, g.rows, chunk.NumValues(), columnNames[k], ErrDamaged)
 		}
 		lo, hi, ok := minMax(chunk)
+		g.place(k, chunk)
 		limit := [numColumns]int64{math.MaxInt64, math.MaxUint16, math.MaxUint16, 1}[k]
 		if !ok || lo > hi || k != colT && lo < 0 || hi > limit || k == colT && c.unsigned {
 			g.stats = false
@@ -80,6 +83,18 @@ func (g *rowGroup) readStats(rg *metadata.RowGroupMetaData, c columns) error {
 		}
 	}
 	return nil
+}
+
+// place notes where a column chunk lies.
+func (g *rowGroup) place(k int, c *metadata.ColumnChunkMetaData) {
+	g.at[k] = c.DataPageOffset()
+	if c.HasDictionaryPage() && c.DictionaryPageOffset() > 0 {
+		g.at[k] = min(g.at[k], c.DictionaryPageOffset())
+	}
+	g.at[k] = max(g.at[k], 0)
+	if n := c.TotalCompressedSize(); n > 0 && g.at[k] <= math.MaxInt64-n {
+		g.end = max(g.end, g.at[k]+n)
+	}
 }
 
 // minMax returns the smallest and the largest value of a column chunk, where the file says them.

@@ -17,10 +17,12 @@ import (
 var Format = format.Format{
 	Name:       formatName,
 	Doc:        "Parquet with the columns t (microseconds), x, y, p: the store that convert writes",
+	Facts:      documented,
 	Extensions: []string{".parquet"},
 	Sniff:      sniff,
 	Open:       Open,
 	Create:     Create,
+	Writing:    format.Writing{Duration: true, Triggers: true},
 }
 
 // sniff judges a file by its footer. A Parquet file that holds no events is still claimed, weakly, so that
@@ -75,13 +77,13 @@ func (s *Store) resize(g event.Geometry) {
 
 func openStore(f format.File, p format.Policy) (_ *Store, err error) {
 	defer guard(&err)
-	s := &Store{file: f}
+	s := &Store{file: f, salvage: p.Salvage}
 	if s.polarity, err = polarityOf(p.Polarity); err != nil {
 		return nil, err
 	}
 	r, err := file.NewParquetReader(io.NewSectionReader(f, 0, f.Size), readProps())
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", err, ErrDamaged)
+		return nil, fmt.Errorf("%w: the footer, which says where everything lies, cannot be read, so that nothing can be salvaged: %w", err, ErrDamaged)
 	}
 	s.meta = r.MetaData()
 	// Parsed on first use and kept in the footer: it must happen before goroutines share it.

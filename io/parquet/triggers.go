@@ -102,6 +102,29 @@ func (w *triggerWriter) abort() error {
 	return w.table.abort()
 }
 
+// Triggers writes a table of triggers that stands alone: t in microseconds, channel, rising.
+type Triggers struct{ w *triggerWriter }
+
+// CreateTriggers starts a table of triggers; without any it is empty, and still there. compression is as
+// CreateOptions has it.
+func CreateTriggers(path string, force bool, compression string) (*Triggers, error) {
+	w, err := newTriggerWriter(path, compression)
+	if err != nil {
+		return nil, err
+	}
+	w.table, err = createTable(path, force, w.l)
+	return &Triggers{w}, err
+}
+
+// Write adds triggers, in any order of time.
+func (t *Triggers) Write(tr []event.Trigger) error { return t.w.write(tr) }
+
+// Close completes the table under its name.
+func (t *Triggers) Close() error { return t.w.close() }
+
+// Abort drops the table. After Close it does nothing.
+func (t *Triggers) Abort() error { return t.w.abort() }
+
 // openTriggers opens the triggers beside the store at path; nil where there are none.
 func openTriggers(path string) (_ *file.Reader, close func(), err error) {
 	defer guard(&err)

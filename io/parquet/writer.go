@@ -69,6 +69,7 @@ func Create(path string, h format.Header, o format.CreateOptions) (event.Sink, e
 	w := &Writer{path: path, facts: newFacts(h), encoder: newEncoder(l), table: t, triggers: trig,
 		pool:  event.NewPool(groupLen),
 		slots: make(chan struct{}, threads), order: make(chan *pending, threads), idle: make(chan struct{})}
+	w.facts.duration = o.Duration()
 	w.fill = w.pool.Get()
 	go w.appendGroups()
 	return w, nil

@@ -10,6 +10,7 @@ type Clock struct {
 	high  int64
 	loops int64
 	set   bool
+	lost  bool // the base was set, but may have moved on unseen
 }
 
 // gap is the longest forward step of the base that is no gap, in microseconds.
@@ -29,7 +30,7 @@ func (c *Clock) Set(high uint32, rep *event.Report, offset int64) int64 {
 	case c.high > now:
 		rep.Count(event.Glitches, 1, offset)
 	}
-	c.high, c.set = now, true
+	c.high, c.set, c.lost = now, true, false
 	base := c.Base()
 	if base-before > gap {
 		rep.Count(event.Gaps, 1, offset)
@@ -40,15 +41,19 @@ func (c *Clock) Set(high uint32, rep *event.Report, offset int64) int64 {
 // Advance takes a base that repeats the last one or follows it by at most a second, which needs no remark, and reports
 // whether it did; any other is for Set.
 func (c *Clock) Advance(high uint32) bool {
-	if step := int64(high) - c.high; !c.set || step < 0 || step*c.Unit > gap {
+	if step := int64(high) - c.high; !c.Running() || step < 0 || step*c.Unit > gap {
 		return false
 	}
 	c.high = int64(high)
 	return true
 }
 
-// Running reports whether there was a base yet.
-func (c *Clock) Running() bool { return c.set }
+// Running reports whether the base is known: one was read, and none was lost since.
+func (c *Clock) Running() bool { return c.set && !c.lost }
+
+// Lose says that steps of the base may have gone unseen: it is not known until the next one is read. That one follows
+// the last, so that the end of the range is still told.
+func (c *Clock) Lose() { c.lost = true }
 
 // High returns the base as it was last read.
 func (c *Clock) High() uint32 { return uint32(c.high) }

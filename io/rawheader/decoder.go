@@ -30,9 +30,11 @@ type Decoder struct {
 	pool     *event.Pool
 	triggers *Triggers
 
-	rest []byte // read and not yet decoded
-	at   int64  // where in the file rest starts
-	err  error  // what ends the scan, once the events before it are out
+	rest  []byte // read and not yet decoded
+	at    int64  // where in the file rest starts
+	blank span   // the zeros that follow it
+	taken int64  // where zeros end that the words took for theirs
+	err   error  // what ends the scan, once the events before it are out
 }
 
 // NewDecoder starts at the start of a payload. Buffers come from pool, which makes them of BufferSize; triggers are
@@ -52,8 +54,8 @@ func (d *Decoder) Next(ctx context.Context) (*event.Buffer, error) {
 	}
 	for d.err == nil && b.Len() <= b.Cap()-d.words.Room() {
 		if len(d.rest) == 0 {
-			if d.rest, d.at, d.err = d.payload.Next(ctx); d.err != nil {
-				break
+			if d.err = d.load(ctx); d.err != nil || len(d.rest) == 0 {
+				continue
 			}
 		}
 		n, err := d.words.Decode(b, d.rest, d.at)
@@ -72,6 +74,30 @@ func (d *Decoder) Next(ctx context.Context) (*event.Buffer, error) {
 	}
 	b.Release()
 	return nil, d.err
+}
+
+// load reads the next words, up to a run of zeros, or takes the run.
+func (d *Decoder) load(ctx context.Context) (err error) {
+	zeros, may := d.words.(Blanker)
+	if z := d.blank; !z.empty() {
+		d.blank = span{}
+		taken, err := zeros.Blank(z.from, z.to, z.to == d.payload.end)
+		if d.payload.pos = z.to; !taken {
+			d.payload.pos, d.taken = z.from, z.to
+		}
+		return err
+	}
+	if d.rest, d.at, err = d.payload.Next(ctx); err != nil || !may {
+		return err
+	}
+	n := min(int64(len(d.rest)), d.taken-d.at)
+	if n <= 0 {
+		if n, d.blank, err = d.payload.until(ctx, d.rest, d.at); err != nil {
+			return err
+		}
+	}
+	d.rest, d.payload.pos = d.rest[:n], d.at+n
+	return nil
 }
 
 // Close implements format.Decoder.

@@ -127,14 +127,14 @@ func Write(name, evt string, g event.Geometry, fields []event.Field) ([]byte, er
 	for _, f := range fields {
 		key := strings.Join(strings.Fields(printable(f.Key)), "_")
 		switch strings.ToLower(key) {
-		case "", "evt", "format", "geometry", "width", "height", "endianness", "end":
+		case "", "evt", "format", "geometry", "width", "height", "endianness", "end", OffsetField:
 			continue
 		}
 		fmt.Fprintf(&b, "%% %s\n", strings.TrimSpace(key+" "+strings.TrimSpace(printable(f.Value))))
 	}
 	b.WriteString("% end\n")
-	if b.Len() > MaxSize {
-		return nil, fmt.Errorf("a header of %d bytes is longer than %d; leave fields out", b.Len(), MaxSize)
+	if b.Len() > MaxSize-OffsetRoom {
+		return nil, fmt.Errorf("a header of %d bytes is longer than %d; leave fields out", b.Len(), MaxSize-OffsetRoom)
 	}
 	return []byte(b.String()), nil
 }

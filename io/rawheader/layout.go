@@ -15,6 +15,7 @@ import (
 type Layout struct {
 	Name       string // of the format, which also prefixes messages: evt3
 	Doc        string
+	Facts      format.Facts
 	Extensions []string
 	Header     string // in the header's format field: EVT3
 	Version    string // in the header's evt field: 3.0
@@ -34,25 +35,30 @@ type Scan struct {
 	Policy   format.Policy // with its defaults
 	Report   *event.Report
 	Triggers *Triggers
+
+	bad format.Damage
 }
 
 // Format returns the entry for the list of formats.
 func (l Layout) Format() format.Format {
-	f := format.Format{Name: l.Name, Doc: l.Doc, Extensions: l.Extensions, Sniff: l.sniff, Open: l.open}
+	f := format.Format{Name: l.Name, Doc: l.Doc, Facts: l.Facts, Extensions: l.Extensions, Sniff: l.sniff, Open: l.open, Part: l.part}
 	if l.Encoder != nil {
-		f.Create = l.create
+		f.Create, f.Writing = l.create, format.Writing{Triggers: true}
 	}
 	return f
 }
 
-// sniff goes by the header alone: without one every file is a valid run of words.
+// sniff goes by the header; where none names the words, by what they decode to.
 func (l Layout) sniff(f format.File) format.Proof {
 	h, err := Read(f, f.Size)
 	if err != nil {
 		return format.Proof{Why: err.Error()}
 	}
 	c, why, properties := h.Claim(l.Header)
-	if c == 0 {
+	switch {
+	case c == 0 && h.Version().Name == "":
+		return l.Prove(f, h, format.Policy{})
+	case c == 0:
 		return format.Proof{Why: why}
 	}
 	return format.Proof{Confidence: c, Version: l.Version, Why: why, Properties: properties}
@@ -63,10 +69,22 @@ func (l Layout) open(_ context.Context, f format.File, p format.Policy) (event.S
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", l.Name, err)
 	}
+	if err := h.Foreign(); err != nil {
+		return nil, fmt.Errorf("%s: %w", l.Name, err)
+	}
 	if v := h.Version(); v.Sure && v.Name != l.Header {
 		return nil, fmt.Errorf("%s: %s; open it under that format's name", l.Name, v.Why)
 	}
 	return l.Source(f, h, p)
+}
+
+// part says that the words go on after the header. A part without one is a piece of a recording that was cut by bytes.
+func (l Layout) part(f format.File, _ format.Policy) (format.Part, error) {
+	h, err := Read(f, f.Size)
+	if err != nil {
+		return format.Part{}, fmt.Errorf("%s: %w", l.Name, err)
+	}
+	return format.Part{Start: h.Payload}, nil
 }
 
 // Source returns the recording of f, whose words start at h.Payload. It is for formats that judge their header
@@ -75,6 +93,10 @@ func (l Layout) Source(f format.File, h Header, p format.Policy) (event.Source, 
 	p = p.WithDefaults()
 	g, err := h.Geometry()
 	if err != nil && !p.Size.Known() {
+		return nil, fmt.Errorf("%s: %w", l.Name, err)
+	}
+	offset, err := h.Offset()
+	if err != nil {
 		return nil, fmt.Errorf("%s: %w", l.Name, err)
 	}
 	words := max(f.Size-h.Payload, 0) / int64(l.WordSize)
@@ -87,7 +109,11 @@ func (l Layout) Source(f format.File, h Header, p format.Policy) (event.Source, 
 			Unit: "us", Polarity: "0/1", Events: -1, Fields: h.Fields,
 		},
 		Decode: func(_ context.Context, want event.Request, rep *event.Report) (format.Decoder, error) {
-			return l.Decode(f, Scan{Header: h, Policy: p, Report: rep, Triggers: &Triggers{To: want.Triggers}}, pool), nil
+			d := l.Decode(f, Scan{Header: h, Policy: p, Report: rep, Triggers: &Triggers{To: later(want.Triggers, offset)}}, pool)
+			if offset != 0 {
+				return offsetDecoder{d, offset}, nil
+			}
+			return d, nil
 		},
 	}), nil
 }
@@ -97,7 +123,8 @@ func (l Layout) Decode(f format.File, s Scan, pool *event.Pool) format.Decoder {
 	return NewDecoder(NewPayload(f, s.Header.Payload, f.Size, l.WordSize, s.Policy.ReadSize), l.Decoder(s), pool, s.Triggers)
 }
 
-// create starts a recording. Its events must be in time order, x and y at most 2047 and the times from 0 to 2^41 µs.
+// create starts a recording. Its events must be in time order, x and y at most 2047 and the times within 2^41 µs; where
+// the first is not from 0 to 2^41 µs, the header keeps an offset.
 func (l Layout) create(path string, h format.Header, o format.CreateOptions) (event.Sink, error) {
 	head, err := Write(l.Header, l.Version, h.Geometry, h.Fields)
 	if err != nil {

@@ -19,6 +19,8 @@ type Payload struct {
 	buf      []byte
 	pos, end int64
 	trailing int64 // bytes after the last whole word
+	word     int
+	ahead    []byte // read to find the end of a run of zeros
 }
 
 // NewPayload starts at the byte start of a file of size bytes. Words are word bytes long; readSize is how many bytes
@@ -31,7 +33,7 @@ func NewPayload(r io.ReaderAt, start, size int64, word, readSize int) *Payload {
 	trailing := length % int64(word)
 	length -= trailing
 	n := int64((readSize + word - 1) / word * word)
-	return &Payload{r: r, buf: make([]byte, min(n, length)), pos: start, end: start + length, trailing: trailing}
+	return &Payload{r: r, buf: make([]byte, min(n, length)), pos: start, end: start + length, trailing: trailing, word: word}
 }
 
 // Next returns the next words and where in the file they start; io.EOF after the last whole word. The bytes are valid

@@ -10,6 +10,7 @@ import (
 	"sort"
 
 	"github.com/evq-project/evq/io/event"
+	"github.com/evq-project/evq/io/format"
 )
 
 // An Encoder turns events and triggers into words. Both come in time order, within the range that Sink checks.
@@ -48,7 +49,10 @@ type Sink struct {
 
 	words    []byte
 	triggers []event.Trigger // not yet written, by time
-	last     int64           // the time of what was written last
+	last     int64           // the time of what was written last, less the offset
+	offset   int64           // what the header says is to be added to times
+	begun    bool            // there was an event or a trigger
+	shifted  []int64         // times less the offset
 	n        int64           // events taken
 	err      error           // why nothing more is taken
 }
@@ -73,9 +77,13 @@ func (s *Sink) Write(ctx context.Context, b event.Batch) error {
 	if len(x) != len(t) || len(y) != len(t) || len(p) != len(t) {
 		return s.fail(fmt.Errorf("%s: a recording needs the columns t, x, y and p", s.format))
 	}
+	if len(t) > 0 {
+		s.begin(t[0])
+	}
 	if err := s.check(t, x, y, p); err != nil {
 		return s.fail(err)
 	}
+	t = s.shift(t)
 	for i := 0; i < len(t); {
 		end := i + min(len(t)-i, 1<<16)
 		if len(s.triggers) > 0 {
@@ -95,20 +103,49 @@ func (s *Sink) Write(ctx context.Context, b event.Batch) error {
 	return nil
 }
 
+// begin puts an offset into the header where the words cannot hold the first time. The header is written with the
+// first words.
+func (s *Sink) begin(t int64) {
+	if s.begun {
+		return
+	}
+	s.begun = true
+	if t >= 0 && t < MaxTime || t > MaxOffset || t < -MaxOffset {
+		return
+	}
+	s.offset = OffsetFor(t)
+	s.words = WithOffset(s.words, s.offset)
+}
+
+// shift returns times less the offset.
+func (s *Sink) shift(t []int64) []int64 {
+	if s.offset == 0 {
+		return t
+	}
+	s.shifted = s.shifted[:0]
+	for _, v := range t {
+		s.shifted = append(s.shifted, v-s.offset)
+	}
+	return s.shifted
+}
+
+// holds reports whether the words can hold a time.
+func (s *Sink) holds(t int64) bool { return uint64(t-s.offset) < MaxTime }
+
 // check finds the first event that the words cannot hold.
 func (s *Sink) check(t []int64, x, y []uint16, p []int8) error {
-	last := s.last
+	last := s.last + s.offset
 	for i := range t {
 		at := s.n + int64(i)
 		switch {
-		case t[i] < 0 || t[i] >= MaxTime:
-			return fmt.Errorf("%s: event %d at %d µs is not within 0 to 2^41 µs, which the format holds; shift the times with --zero", s.format, at, t[i])
-		case t[i] < last:
-			return fmt.Errorf("%s: event %d at %d µs lies before the one before it at %d µs; sort the events first", s.format, at, t[i], last)
+		case t[i] < last && at > 0:
+			return format.Unordered(s.format, at, t[i], last)
+		case !s.holds(t[i]):
+			return format.OutOfRange(s.format, at, "at %d µs is not within 2^41 µs from %d µs on, which is all the format holds; shift the times with --zero, or cut them with --time", t[i], s.offset)
 		case x[i] > MaxCoordinate || y[i] > MaxCoordinate:
-			return fmt.Errorf("%s: event %d at pixel (%d, %d) is beyond %d, which is all the format holds", s.format, at, x[i], y[i], MaxCoordinate)
+			return format.OutOfRange(s.format, at, "at pixel (%d, %d) is beyond %d, which is all the format holds; crop with --roi or write another format", x[i], y[i], MaxCoordinate)
 		case p[i]&^1 != 0:
-			return fmt.Errorf("%s: event %d has polarity %d, which is neither 0 nor 1", s.format, at, p[i])
+			return format.OutOfRange(s.format, at, "has polarity %d, which is neither 0 nor 1", p[i])
 		}
 		last = t[i]
 	}
@@ -121,20 +158,28 @@ func (s *Sink) WriteTriggers(tr []event.Trigger) error {
 	if s.err != nil {
 		return s.err
 	}
+	if len(tr) > 0 {
+		s.begin(slices.MinFunc(tr, byTime).T)
+	}
 	for _, t := range tr {
 		switch {
-		case t.T < 0 || t.T >= MaxTime:
-			return s.fail(fmt.Errorf("%s: a trigger at %d µs is not within 0 to 2^41 µs, which the format holds; shift the times with --zero", s.format, t.T))
-		case t.T < s.last:
-			return s.fail(fmt.Errorf("%s: a trigger at %d µs after %d µs: %w", s.format, t.T, s.last, ErrTooLate))
+		case s.last > 0 && t.T < s.last+s.offset:
+			return s.fail(fmt.Errorf("%s: a trigger at %d µs after %d µs: %w", s.format, t.T, s.last+s.offset, ErrTooLate))
+		case !s.holds(t.T):
+			return s.fail(fmt.Errorf("%s: a trigger at %d µs is not within 2^41 µs from %d µs on, which is all the format holds; shift the times with --zero: %w", s.format, t.T, s.offset, format.ErrRange))
 		case t.Channel < 0 || t.Channel > s.maxChannel:
-			return s.fail(fmt.Errorf("%s: trigger channel %d is beyond %d, which is all the format holds", s.format, t.Channel, s.maxChannel))
+			return s.fail(fmt.Errorf("%s: trigger channel %d is beyond %d, which is all the format holds: %w", s.format, t.Channel, s.maxChannel, format.ErrRange))
 		}
 	}
-	s.triggers = append(s.triggers, tr...)
-	slices.SortStableFunc(s.triggers, func(a, b event.Trigger) int { return cmp.Compare(a.T, b.T) })
+	for _, t := range tr {
+		t.T -= s.offset
+		s.triggers = append(s.triggers, t)
+	}
+	slices.SortStableFunc(s.triggers, byTime)
 	return nil
 }
+
+func byTime(a, b event.Trigger) int { return cmp.Compare(a.T, b.T) }
 
 func (s *Sink) emitTrigger() {
 	tr := s.triggers[0]

@@ -127,7 +127,7 @@ func (d *decoder) slow(b *event.Buffer, line []byte) error {
 		d.damage.add(d.rep, d.line, err)
 		return nil
 	}
-	return d.syntax(err)
+	return format.Damaged(d.name, d.at, fmt.Sprintf("line %d: %v", d.line, err), err)
 }
 
 // count counts what was met in an event's line.

@@ -18,6 +18,7 @@ const flushSize = 1 << 20
 type sink struct {
 	name string
 	sep  byte
+	off  string // what is written for OFF
 	file *atomicfile.File
 	buf  []byte
 	err  error // why nothing more is taken
@@ -34,7 +35,7 @@ func creator(name string, sep byte) func(string, format.Header, format.CreateOpt
 		if err != nil {
 			return nil, err
 		}
-		s := &sink{name: name, sep: sep, file: f}
+		s := &sink{name: name, sep: sep, off: strconv.Itoa(int(o.OffValue())), file: f}
 		mark, names := "%", ""
 		if sep == ' ' {
 			mark, names = "# ", "# "
@@ -49,11 +50,11 @@ func creator(name string, sep byte) func(string, format.Header, format.CreateOpt
 
 // Write implements event.Sink.
 func (s *sink) Write(ctx context.Context, b event.Batch) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
 	if s.err != nil {
 		return s.err
+	}
+	if err := ctx.Err(); err != nil {
+		return s.fail(err)
 	}
 	t, x, y, p := b.T(), b.X(), b.Y(), b.P()
 	if len(x) != len(t) || len(y) != len(t) || len(p) != len(t) {
@@ -63,7 +64,12 @@ func (s *sink) Write(ctx context.Context, b event.Batch) error {
 		s.buf = append(strconv.AppendInt(s.buf, t[i], 10), s.sep)
 		s.buf = append(strconv.AppendUint(s.buf, uint64(x[i]), 10), s.sep)
 		s.buf = append(strconv.AppendUint(s.buf, uint64(y[i]), 10), s.sep)
-		s.buf = append(s.buf, '0'+byte(p[i]&1), '\n')
+		if p[i] == 0 {
+			s.buf = append(s.buf, s.off...)
+		} else {
+			s.buf = append(s.buf, '1')
+		}
+		s.buf = append(s.buf, '\n')
 		if len(s.buf) >= flushSize {
 			if err := s.flush(); err != nil {
 				return err

@@ -25,20 +25,24 @@ import (
 var Format = format.Format{
 	Name:       "text",
 	Doc:        "text, one event a line between spaces or tabs (t x y p in seconds, or as its header says)",
+	Facts:      facts,
 	Extensions: []string{".txt"},
 	Sniff:      func(f format.File) format.Proof { return sniff(f, ' ') },
 	Open:       opener("text"),
 	Create:     creator("text", ' '),
+	Writing:    format.Writing{Polarity: true},
 }
 
 // CSV is text in columns between commas or semicolons, such as the x,y,p,t of Prophesee's tools.
 var CSV = format.Format{
 	Name:       "csv",
 	Doc:        "CSV, one event a line between commas or semicolons (t,x,y,p, x,y,p,t, or as its header says)",
+	Facts:      csvFacts,
 	Extensions: []string{".csv"},
 	Sniff:      func(f format.File) format.Proof { return sniff(f, ',', ';') },
 	Open:       opener("csv"),
 	Create:     creator("csv", ','),
+	Writing:    format.Writing{Polarity: true},
 }
 
 // Both formats open any separator: they differ in what they claim and in what they write.

@@ -1,38 +1,49 @@
-// Package aggregates holds the functions that turn a group of events into one value.
-//
-// They see integers computed from the events, and refuse to know what they mean.
 package aggregates
 
 import (
+	"slices"
+
 	"github.com/evq-project/evq/io/event"
 	"github.com/evq-project/evq/udf"
 )
 
-// Count counts the events of each group.
-var Count udf.Aggregate = count{}
-
-type count struct{}
-
-func (count) String() string           { return "count" }
-func (count) Arity() (least, most int) { return 0, 0 }
-func (count) Float() bool              { return false }
-func (count) Open() udf.Accumulator    { return &counts{} }
-
 type counts struct{ n []int64 }
 
+// Add implements udf.Accumulator.
 func (c *counts) Add(_ [][]int64, of []int32, groups int) error {
-	for len(c.n) < groups {
-		c.n = append(c.n, 0)
-	}
+	c.n = grown(c.n, groups, 0)
+	n := c.n
 	for _, g := range of {
-		c.n[g]++
+		n[g]++
 	}
 	return nil
 }
 
+// Values implements udf.Accumulator.
 func (c *counts) Values(_ event.Window, dst *udf.Column) error {
 	dst.Ints = append(dst.Ints, c.n...)
 	return nil
 }
 
+// Reset implements udf.Accumulator.
 func (c *counts) Reset() { c.n = c.n[:0] }
+
+type rates struct{ counts }
+
+// Values implements udf.Accumulator: a million times the count by the window's duration in microseconds.
+func (r *rates) Values(w event.Window, dst *udf.Column) error {
+	span := uint64(w.End) - uint64(w.Start) // no overflow, whatever the times
+	out := floats(dst, len(r.n))
+	if w.End <= w.Start {
+		old := len(dst.Floats) - len(out)
+		dst.Nulls = append(grown(dst.Nulls, old, false), slices.Repeat([]bool{true}, len(out))...)
+		return nil
+	}
+	if dst.Nulls != nil {
+		dst.Nulls = grown(dst.Nulls, len(dst.Floats), false)
+	}
+	for i, n := range r.n {
+		out[i] = float64(n) * 1e6 / float64(span)
+	}
+	return nil
+}

@@ -20,7 +20,7 @@ func BenchmarkEncode(b *testing.B) {
 	whole := event.Windowed{Events: batch, Windows: []event.Window{{Hi: events, Start: batch.T()[0], End: batch.T()[events-1]}}}
 	for _, call := range []string{
 		"voxel_grid", "voxel_grid:signed=false", "voxel_grid:normalize=e2vid", "event_frame", "event_frame:bins=10", "event_frame:signed=true,cutoff=3",
-		"event_count", "time_surface", "time_surface:memory=recording", "time_surface:tau=100ms", "averaged_time_surface", "sae", "bina_rep", "tore", "tore:memory=window",
+		"event_count", "time_surface", "time_surface:memory=recording", "averaged_time_surface", "sae", "bina_rep", "tore", "tore:memory=window",
 		"stacked_histogram", "mixed_density",
 	} {
 		name, args, err := udf.ParseCall(call)

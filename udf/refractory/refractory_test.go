@@ -48,30 +48,6 @@ func TestIdempotent(t *testing.T) {
 	}
 }
 
-// Pixels do not know of each other, so a predicate on them may stand before or after; one on polarity may not.
-func TestCommutes(t *testing.T) {
-	b := eventtest.Recording(3, 5000, filtertest.Size)
-	f := Filter{Period: 500}
-	for name, holds := range map[string]func(i int) bool{
-		"on pixels":   func(i int) bool { return b.X()[i] < 9 && b.Y()[i] > 2 },
-		"on polarity": func(i int) bool { return b.P()[i] == 1 },
-	} {
-		first := make([]bool, b.Len())
-		for i := range first {
-			first[i] = holds(i)
-		}
-		picked := filtertest.Kept(b, first)
-		before := filtertest.Kept(picked, filtertest.Sift(t, f, picked, filtertest.Size, 100))
-		after := filtertest.Sift(t, f, b, filtertest.Size, 100)
-		for i := range after {
-			after[i] = after[i] && first[i]
-		}
-		if same := eventtest.Diff(before, filtertest.Kept(b, after)) == ""; same != (name == "on pixels") {
-			t.Errorf("a predicate %s commutes: %v", name, same)
-		}
-	}
-}
-
 func TestEntry(t *testing.T) {
 	f, err := Entry.Make(map[string]string{"period": "2.5ms", "against": "seen"})
 	if err != nil || f != (Filter{Period: 2500, Seen: true}) {

@@ -18,26 +18,41 @@ type encoder struct {
 	sums      []float64
 	half      [2]int     // by polarity: where in a pixel's sums its own begin
 	sign      [2]float64 // by polarity: what an event counts
+	before    []uint32   // where in sums the events of the bin before this one lie, each place once or more
+	touched   []uint32   // and those of this bin
 	offSensor int64
 }
 
-// An axis turns times into positions among the bins.
+// An axis turns times into positions among the bins. It counts in microseconds, or in pairs of them where an int64
+// does not hold the span.
 type axis struct {
-	from  int64
-	span  uint64
+	from  uint64
+	shift uint
+	last  int64   // the end, from from on
 	scale float64 // the position of the end
+	span  float64
 }
 
-// tau is scale*(t-from)/span, within [0, scale]; 0 where the span is.
-func (a axis) tau(t int64) float64 {
-	d := udf.Duration(a.from, t)
-	if d >= a.span {
-		if a.span == 0 {
-			return 0
-		}
-		return a.scale
+// newAxis puts to at the position scale; all positions are 0 where no time passes.
+func newAxis(from, to int64, scale float64) axis {
+	d := udf.Duration(from, to)
+	a := axis{from: uint64(from), shift: uint(d >> 63), scale: scale}
+	a.last = int64(d >> a.shift)
+	if a.span = float64(a.last); d == 0 {
+		a.span, a.scale = 1, 0
 	}
-	return a.scale * float64(d) / float64(a.span)
+	return a
+}
+
+// tau is scale*(t-from)/(to-from), in [0, scale].
+func (a *axis) tau(t int64) float64 {
+	d := int64((uint64(t) - a.from) >> a.shift)
+	if d < 0 {
+		d = 0
+	} else if d > a.last {
+		d = a.last
+	}
+	return a.scale * float64(d) / a.span
 }
 
 // window makes the block of one window.
@@ -49,19 +64,21 @@ func (e *encoder) window(w event.Window, all udf.Events, data []byte) error {
 		return nil
 	}
 	from, to := e.grid.Timebase.Span(ev.T, w)
-	a := axis{from: from, span: udf.Duration(from, to), scale: float64(bins)}
+	scale := float64(bins)
 	if e.grid.Variant == BMinus1 {
-		a.scale--
+		scale--
 	}
-	before, done := 0, 0 // where the events of the bin before this one begin, and those of this one
+	a, done := newAxis(from, to, scale), 0
+	e.touched = e.touched[:0]
 	for bin := range bins {
 		end := done + sort.Search(n-done, func(i int) bool { return a.tau(ev.T[done+i]) >= float64(bin+1) })
-		if err := e.add(ev.Slice(done, end), a, bin); err != nil {
+		e.before, e.touched = e.touched, e.before
+		if err := e.add(ev.Slice(done, end), &a, bin); err != nil {
 			clear(e.sums)
 			return err
 		}
-		e.finish(ev.Slice(before, end), bin, data)
-		before, done = done, end
+		e.finish(bin, data)
+		done = end
 	}
 	off, err := ev.Slice(done, n).Check(e.g) // beyond the last bin
 	e.offSensor += off
@@ -72,16 +89,20 @@ func (e *encoder) window(w event.Window, all udf.Events, data []byte) error {
 }
 
 // add adds the events from a bin to the next one to the sums of both.
-func (e *encoder) add(ev udf.Events, a axis, bin int) error {
-	width, height, sums, halves := e.g.Width, e.g.Height, e.sums, e.grid.halves()
-	this, next := bin&1, 1-bin&1
-	keep := 1.0
+func (e *encoder) add(ev udf.Events, a *axis, bin int) error {
+	room := min(len(ev.T), e.most()) + 1
+	if room > cap(e.touched) {
+		e.touched = make([]uint32, room)
+	}
+	width, height, sums, touched, stride := uint(e.g.Width), uint(e.g.Height), e.sums, e.touched[:room], 2*uint(e.grid.halves())
+	half, sign, keep, from := e.half, e.sign, 1.0, float64(bin)
 	if bin == e.grid.Bins-1 {
 		keep = 0 // there is no next bin
 	}
+	this, next, found := uint(bin&1), uint(1-bin&1), 0
 	x, y, p := ev.X[:len(ev.T)], ev.Y[:len(ev.T)], ev.P[:len(ev.T)]
 	for i, t := range ev.T {
-		column, row, on := int(x[i]), int(y[i]), uint8(p[i])
+		column, row, on := uint(x[i]), uint(y[i]), uint8(p[i])
 		if column >= width || row >= height {
 			e.offSensor++
 			continue
@@ -89,50 +110,57 @@ func (e *encoder) add(ev udf.Events, a axis, bin int) error {
 		if on > 1 {
 			return udf.ErrPolarity
 		}
-		f := a.tau(t) - float64(bin)
-		at := 2*halves*(row*width+column) + e.half[on&1]
+		f, s := a.tau(t)-from, sign[on&1]
+		at := stride*(row*width+column) + uint(half[on&1])
 		pair := sums[at : at+2 : at+2]
-		pair[this] += e.sign[on&1] * (1 - f)
-		pair[next] += e.sign[on&1] * keep * f
+		touched[found] = uint32(at)
+		first := 0 // a place is new where nothing was added; no branch may hang on memory that is far
+		if math.Float64bits(pair[next]) == 0 {
+			first = 1
+		}
+		found = min(found+first, room-1)
+		pair[this] += s * (1 - f)
+		pair[next] += s * keep * f
 	}
+	e.touched = touched[:found]
 	return nil
 }
 
-// finish moves the sums of a bin, which only the given events added to, into the block.
-func (e *encoder) finish(ev udf.Events, bin int, data []byte) {
+// most is how many touched places are kept: from there on, going through all pixels is faster.
+func (e *encoder) most() int { return len(e.sums)/16 + 1 }
+
+// finish moves the sums of a bin into the block.
+func (e *encoder) finish(bin int, data []byte) {
 	pixels, halves := e.g.Width*e.g.Height, e.grid.halves()
-	for half := range halves {
-		plane := data[4*pixels*(half*e.grid.Bins+bin):][:4*pixels]
-		sums := e.sums[2*half+bin&1:]
-		if len(ev.T) > pixels/4 { // then going through all pixels is faster
-			for i := range pixels {
-				v := &sums[2*halves*i]
-				binary.LittleEndian.PutUint32(plane[4*i:], math.Float32bits(float32(*v)))
-				*v = 0
-			}
-			continue
+	if len(e.before) == e.most() || len(e.touched) == e.most() { // there may be more
+		for half := range halves {
+			e.finishAll(data[4*pixels*(half*e.grid.Bins+bin):][:4*pixels], e.sums[2*half+bin&1:], 2*halves)
 		}
-		clear(plane)
-		y := ev.Y[:len(ev.X)]
-		for i, x := range ev.X {
-			column, row := int(x), int(y[i])
-			if column >= e.g.Width || row >= e.g.Height {
-				continue
+		return
+	}
+	for half := range halves {
+		clear(data[4*pixels*(half*e.grid.Bins+bin):][:4*pixels])
+	}
+	for _, places := range [][]uint32{e.before, e.touched} {
+		for _, at := range places {
+			v := &e.sums[int(at)+bin&1]
+			to := bin*pixels + int(at)/2 // of the only half
+			if halves == 2 {
+				to = (int(at)>>1&1*e.grid.Bins+bin)*pixels + int(at)/4
 			}
-			pixel := row*e.g.Width + column
-			if v := &sums[2*halves*pixel]; *v != 0 { // otherwise an earlier event moved it
-				binary.LittleEndian.PutUint32(plane[4*pixel:], math.Float32bits(float32(*v)))
-				*v = 0
-			}
+			cell := data[4*to:][:4] // of the value and what is there one is 0: a place may come twice
+			binary.LittleEndian.PutUint32(cell, binary.LittleEndian.Uint32(cell)|math.Float32bits(float32(*v)))
+			*v = 0
 		}
 	}
 }
 
-// each replaces the values of a block that are not 0.
-func each(data []byte, do func(float64) float64) {
-	for i := 0; i+4 <= len(data); i += 4 {
-		if v := math.Float32frombits(binary.LittleEndian.Uint32(data[i:])); v != 0 {
-			binary.LittleEndian.PutUint32(data[i:], math.Float32bits(float32(do(float64(v)))))
-		}
+// finishAll moves the sums of all pixels of a plane.
+func (e *encoder) finishAll(plane []byte, sums []float64, stride int) {
+	for i := 0; len(plane) >= 4; i += stride {
+		v := sums[i]
+		sums[i] = 0
+		binary.LittleEndian.PutUint32(plane, math.Float32bits(float32(v)))
+		plane = plane[4:]
 	}
 }

@@ -1,10 +1,6 @@
 package voxelgrid
 
-import (
-	"math"
-
-	"github.com/evq-project/evq/udf"
-)
+import "github.com/evq-project/evq/udf"
 
 // maxBins is far beyond any use; it keeps a bin exact in arithmetic of any kind.
 const maxBins = 1 << 12
@@ -32,29 +28,4 @@ func fromArgs(a udf.Args) (udf.Representation, error) {
 	}
 	return Grid{Bins: bins, Variant: udf.Word(a, "variant", Zhu, BMinus1), Normalize: udf.Word(a, "normalize", None, E2VID),
 		Unsigned: a["signed"] == "false", Timebase: a.Timebase()}, nil
-}
-
-// normalize gives the values that are not 0 mean 0 and standard deviation 1: (v - mean) / deviation, the deviation
-// that of the population. Where all are equal they become 0. Sums are in float64 in the order of the values.
-func normalize(data []byte) {
-	n, sum := 0, 0.0
-	low, high := math.Inf(1), math.Inf(-1)
-	each(data, func(v float64) float64 {
-		n, sum, low, high = n+1, sum+v, min(low, v), max(high, v)
-		return v
-	})
-	if n == 0 {
-		return
-	}
-	if low == high {
-		clear(data)
-		return
-	}
-	mean, squares := sum/float64(n), 0.0
-	each(data, func(v float64) float64 {
-		squares += float64((v - mean) * (v - mean)) // the conversion keeps the product from being fused
-		return v
-	})
-	deviation := math.Sqrt(squares / float64(n))
-	each(data, func(v float64) float64 { return (v - mean) / deviation })
 }
