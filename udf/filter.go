@@ -39,24 +39,25 @@ type Learner interface {
 // ErrSize reports that a filter lost track of pixels because the sensor's size is not known.
 var ErrSize = errors.New("the events spread over too many pixels for a sensor of unknown size; give it with --size WIDTHxHEIGHT")
 
-// Pixels holds one value per pixel. On a sensor of known size it covers the sensor; else it grows with the
-// events' coordinates.
+// Pixels holds one value per pixel. On a sensor of known size it covers the sensor; else, and where a file claims a
+// sensor that no camera has, it grows with the events' coordinates.
 type Pixels[T any] struct {
 	Values []T // row by row
 	Width  int
 	Height int
 	fixed  bool
+	size   event.Geometry // of the sensor; beyond it lie no pixels
 }
 
-// maxPixels bounds how far Pixels grow on a sensor of unknown size.
+// maxPixels bounds how far Pixels grow, and what a file's claim is believed.
 const maxPixels = 1 << 26
 
 // NewPixels makes zero values for a sensor of size g, or for one that is not known.
 func NewPixels[T any](g event.Geometry) *Pixels[T] {
-	if !g.Known() {
-		return &Pixels[T]{}
+	if !g.Known() || g.Width > maxPixels/g.Height {
+		return &Pixels[T]{size: g}
 	}
-	return &Pixels[T]{Values: make([]T, g.Width*g.Height), Width: g.Width, Height: g.Height, fixed: true}
+	return &Pixels[T]{Values: make([]T, g.Width*g.Height), Width: g.Width, Height: g.Height, fixed: true, size: g}
 }
 
 // Cover makes room for the coordinates of b where the size is not known. It is called before the pixels of b are
@@ -65,18 +66,24 @@ func (p *Pixels[T]) Cover(b event.Batch) error {
 	if p.fixed {
 		return nil
 	}
-	w, h := p.Width, p.Height
+	mostW, mostH := 1<<16, 1<<16
+	if p.size.Known() {
+		mostW, mostH = min(mostW, p.size.Width), min(mostH, p.size.Height)
+	}
+	w, h, ys := p.Width, p.Height, b.Y()
 	for i, x := range b.X() {
-		w, h = max(w, int(x)+1), max(h, int(b.Y()[i])+1)
+		if y := int(ys[i]); int(x) < mostW && y < mostH {
+			w, h = max(w, int(x)+1), max(h, y+1)
+		}
 	}
 	if w == p.Width && h == p.Height {
 		return nil
 	}
 	if w > p.Width { // grow in steps: the rows have to move
-		w = min(max(w, p.Width+p.Width/2), 1<<16)
+		w = min(max(w, p.Width+p.Width/2), mostW)
 	}
 	if h > p.Height {
-		h = min(max(h, p.Height+p.Height/2), 1<<16)
+		h = min(max(h, p.Height+p.Height/2), mostH)
 	}
 	if w*h > maxPixels {
 		return ErrSize

@@ -10,9 +10,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/evq-project/evq/accel/devices"
+	"github.com/evq-project/evq/exprs"
 	"github.com/evq-project/evq/io/formats"
 	"github.com/evq-project/evq/io/hdf5"
 	"github.com/evq-project/evq/plan/optimize"
+	"github.com/evq-project/evq/udf"
 	"github.com/evq-project/evq/udf/builtins"
 )
 
@@ -22,7 +24,7 @@ type item struct {
 	Doc       string      `json:"doc"`
 	Available bool        `json:"available"`
 	Why       string      `json:"why_not,omitempty"`
-	Can       string      `json:"can,omitempty"` // of formats: read, write
+	Can       string      `json:"can,omitempty"` // of formats: read, write; of functions: what they yield
 	Files     []string    `json:"extensions,omitempty"`
 	Source    string      `json:"source,omitempty"`
 	Params    []itemParam `json:"params,omitempty"`
@@ -40,7 +42,9 @@ var lists = []struct {
 	name  string
 	items func() []item
 }{
-	{"formats", formatItems}, {"representations", reprItems}, {"devices", deviceItems}, {"rules", ruleItems},
+	{"formats", formatItems}, {"representations", entryItems(builtins.All)}, {"filters", entryItems(builtins.Filters)},
+	{"aggregates", entryItems(builtins.Aggregates)}, {"transforms", transformItems}, {"functions", functionItems},
+	{"devices", deviceItems}, {"rules", ruleItems},
 }
 
 func (a *app) listCommand() *cobra.Command {
@@ -111,14 +115,35 @@ func formatItems() []item {
 	return items
 }
 
-func reprItems() []item {
-	var items []item
-	for _, e := range builtins.All {
-		i := item{Name: e.Name, Doc: e.Doc, Available: true, Source: e.Source}
-		for _, p := range e.Params {
-			i.Params = append(i.Params, itemParam{p.Name, p.Default, p.Choices, p.Doc})
+// entryItems lists the functions of many events.
+func entryItems[F any](entries []udf.EntryOf[F]) func() []item {
+	return func() []item {
+		var items []item
+		for _, e := range entries {
+			i := item{Name: e.Name, Doc: e.Doc, Available: true, Source: e.Source}
+			for _, p := range e.Params {
+				i.Params = append(i.Params, itemParam{p.Name, p.Default, p.Choices, p.Doc})
+			}
+			items = append(items, i)
 		}
-		items = append(items, i)
+		return items
+	}
+}
+
+// transformItems lists the transforms, which are flags of their own.
+func transformItems() []item {
+	var items []item
+	for _, t := range exprs.Transforms {
+		items = append(items, item{Name: strings.TrimSpace("--" + t.Name + " " + t.Param), Doc: t.Doc, Available: true})
+	}
+	return items
+}
+
+// functionItems lists the functions of one event, which conditions, keys and aggregates can use.
+func functionItems() []item {
+	var items []item
+	for _, f := range exprs.Funcs {
+		items = append(items, item{Name: f.Usage, Doc: f.Doc, Available: true, Can: f.Kind.String()})
 	}
 	return items
 }

@@ -1,7 +1,6 @@
 package optimize
 
 import (
-	"github.com/evq-project/evq/exprs"
 	"github.com/evq-project/evq/io/event"
 	"github.com/evq-project/evq/plan"
 )
@@ -51,7 +50,7 @@ func project(n plan.Node, cols event.Columns) plan.Node {
 		if err != nil {
 			return nil
 		}
-		if out := project(in, moved(by, cols)); out != nil {
+		if out := project(in, by.Reads(cols)); out != nil {
 			return n.With(out)
 		}
 	case *plan.Window, *plan.Bin, *plan.Limit:
@@ -60,32 +59,4 @@ func project(n plan.Node, cols event.Columns) plan.Node {
 		}
 	}
 	return nil
-}
-
-// moved returns the columns that a projection needs for the given ones of its result.
-func moved(by exprs.Projection, cols event.Columns) (out event.Columns) {
-	out = by.T.Columns()
-	for _, c := range []struct {
-		bit event.Columns
-		v   exprs.Value
-	}{{event.ColX, by.X}, {event.ColY, by.Y}, {event.ColP, by.P}} {
-		// A pixel that moves may leave the sensor, which drops the event whether its place is asked for or not.
-		if cols.Has(c.bit) || c.v.Columns() != c.bit || !c.v.Equal(column(c.bit)) {
-			out |= c.v.Columns()
-		}
-	}
-	if by.Keep != nil {
-		out |= by.Keep.Columns()
-	}
-	return out
-}
-
-func column(c event.Columns) exprs.Value {
-	switch c {
-	case event.ColX:
-		return exprs.X
-	case event.ColY:
-		return exprs.Y
-	}
-	return exprs.P
 }

@@ -1,6 +1,7 @@
 package builtins
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/evq-project/evq/io/event"
@@ -52,7 +53,6 @@ func TestOrderLaws(t *testing.T) {
 	laws := map[string]law{
 		"hot_pixel:percentile=90":            {},
 		"hot_pixel:sigma=1":                  {},
-		"hot_pixel:rate=500":                  {},
 		"refractory:period=700us":            {place: true},
 		"refractory:period=5ms,against=seen": {place: true},
 		"background_activity:window=200us":   {},
@@ -69,7 +69,10 @@ func TestOrderLaws(t *testing.T) {
 		got := law{
 			commutes(t, f, func(b event.Batch, i int) bool { return b.X()[i] < 9 && b.Y()[i] > 2 }),
 			commutes(t, f, func(b event.Batch, i int) bool { return b.P()[i] == 1 }),
-			commutes(t, f, func(b event.Batch, i int) bool { n := b.Len(); return b.T()[i] >= b.T()[n/3] && b.T()[i] < b.T()[2*n/3] }),
+			commutes(t, f, func(b event.Batch, i int) bool {
+				n := b.Len()
+				return b.T()[i] >= b.T()[n/3] && b.T()[i] < b.T()[2*n/3]
+			}),
 		}
 		if got != l {
 			t.Errorf("%v: a predicate commutes (on places, polarity, times): %v, not %v", f, got, l)
@@ -93,6 +96,32 @@ func TestOrderLaws(t *testing.T) {
 	for _, e := range Filters {
 		if !named[e.Name] {
 			t.Errorf("%s has no law of order", e.Name)
+		}
+	}
+}
+
+// The example of docs/semantics.md.
+func TestFiltersExample(t *testing.T) {
+	b := event.New([]int64{0, 600, 1200, 1800, 1900}, make([]uint16, 5), make([]uint16, 5), []int8{1, 1, 1, 1, 0})
+	for call, want := range map[string][]int64{
+		"refractory:period=1ms":              {0, 1200},
+		"refractory:period=1ms,against=seen": {0},
+		"trail:threshold=1ms":                {0, 1900},
+		"stc:threshold=1ms":                  {600},
+		"stc:threshold=1ms,cut_trail=false":  {600, 1200, 1800},
+		"decimate:n=2":                       {600, 1800},
+	} {
+		name, args, err := udf.ParseCall(call)
+		if err != nil {
+			t.Fatal(err)
+		}
+		e, _ := LookupFilter(name)
+		f, err := e.Make(args)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := filtertest.Kept(b, filtertest.Sift(t, f, b, filtertest.Size, 2)).T(); !slices.Equal(got, want) {
+			t.Errorf("%s keeps %v, not %v", call, got, want)
 		}
 	}
 }

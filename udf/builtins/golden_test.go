@@ -1,6 +1,7 @@
 package builtins
 
 import (
+	"bytes"
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
@@ -103,8 +104,8 @@ func TestGolden(t *testing.T) {
 			t.Errorf("%s as %s: %s (known to differ: %v)", row.Name, call, why, known)
 		}
 	}
-	if done < 170 {
-		t.Errorf("only %d rows were compared", done)
+	if done != 181 {
+		t.Errorf("%d rows were compared, not 181", done)
 	}
 }
 
@@ -205,22 +206,31 @@ func (r goldenRow) compare(t *testing.T, dir string, got []byte, dtype tensor.DT
 	if len(got) != n*dtype.Size() {
 		return fmt.Sprintf("%d bytes of %v for the shape %v", len(got), dtype, r.Shape)
 	}
-	want := make([]float64, n)
-	for i, at := range a["flat"] {
-		want[int(at)] = a["values"][i]
-	}
-	bad := ""
-	for i, v := range values(got, dtype) {
-		room := absolute + relative*math.Abs(want[i])
+	flat, size := a["flat"], dtype.Size() // the places of values that are not 0, in order
+	const run = 1024
+	for i := 0; i < n; i++ {
+		if end := i + run; end <= n && (len(flat) == 0 || int(flat[0]) >= end) && bytes.Equal(got[i*size:end*size], zeros[:run*size]) {
+			i = end - 1
+			continue
+		}
+		want := 0.0
+		if len(flat) > 0 && int(flat[0]) == i {
+			want = a["values"][len(a["values"])-len(flat)]
+			flat = flat[1:]
+		}
+		room := absolute + relative*math.Abs(want)
 		if dtype == tensor.Float32 {
-			room += math.Abs(want[i])/(1<<24) + math.SmallestNonzeroFloat32
+			room += math.Abs(want)/(1<<24) + math.SmallestNonzeroFloat32
 		}
-		if !(math.Abs(v-want[i]) <= room) && bad == "" {
-			bad = fmt.Sprintf("value %d is %v, want %v", i, v, want[i])
+		if v := values(got[i*size:(i+1)*size], dtype)[0]; !(math.Abs(v-want) <= room) {
+			return fmt.Sprintf("value %d is %v, want %v", i, v, want)
 		}
 	}
-	return bad
+	return ""
 }
+
+// zeros is as long as a run of values of any type.
+var zeros [8 * 1024]byte
 
 // arrays reads the arrays of a .npz file.
 func arrays(t testing.TB, path string) map[string][]float64 {

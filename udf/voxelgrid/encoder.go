@@ -20,6 +20,7 @@ type encoder struct {
 	sign      [2]float64 // by polarity: what an event counts
 	before    []uint32   // where in sums the events of the bin before this one lie, each place once or more
 	touched   []uint32   // and those of this bin
+	places    []uint32   // of the values that are not 0, for Normalize
 	offSensor int64
 }
 
@@ -83,7 +84,7 @@ func (e *encoder) window(w event.Window, all udf.Events, data []byte) error {
 	off, err := ev.Slice(done, n).Check(e.g) // beyond the last bin
 	e.offSensor += off
 	if e.grid.Normalize == E2VID {
-		normalize(data)
+		e.places = normalize(data, e.places)
 	}
 	return err
 }

@@ -102,7 +102,7 @@ func TestValues(t *testing.T) {
 	w := event.Window{Start: 100, End: 300, Hi: 4}
 	for want, v := range map[[5]float32]Grid{
 		{1, 0.5, -0.5, 0, 0}:                      {Bins: 5},
-		{1 + 0.2 - 0, 0.8 - 0.8, -0.2, 0, 1}:      {Bins: 5, Variant: BMinus1},
+		{1 + 0.2, 0, -0.2, 0, 1}:                  {Bins: 5, Variant: BMinus1},
 		{1 + 0.5 - 0.25, 0.5 - 0.75, 0.5, 0.5, 0}: {Bins: 5, Timebase: udf.OfWindow},
 	} {
 		got := encode(t, v, g, b, w)[0]
