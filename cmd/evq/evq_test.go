@@ -127,8 +127,11 @@ func TestHelp(t *testing.T) {
 // checkExample parses the flags of a line such as "evq convert a.raw -o b.parquet".
 func checkExample(t *testing.T, root *cobra.Command, line string) {
 	t.Helper()
-	line, _, _ = strings.Cut(strings.TrimSuffix(strings.TrimPrefix(line, "source <("), ")"), " > ")
-	words := strings.Fields(line)
+	line = strings.TrimPrefix(line, "source <(")
+	if !strings.Contains(line, "(") {
+		line = strings.TrimSuffix(line, ")")
+	}
+	words := shellWords(strings.Split(line, " > ")[0])
 	if len(words) < 2 || words[0] != "evq" {
 		t.Errorf("%q is no example of evq", line)
 		return
@@ -140,6 +143,18 @@ func checkExample(t *testing.T, root *cobra.Command, line string) {
 	if err != nil {
 		t.Errorf("%q: %v", line, err)
 	}
+}
+
+// shellWords splits a line as a shell does that knows single quotes.
+func shellWords(line string) (words []string) {
+	for i, part := range strings.Split(line, "'") {
+		if i%2 == 1 {
+			words = append(words, part)
+		} else {
+			words = append(words, strings.Fields(part)...)
+		}
+	}
+	return words
 }
 
 // Wrong use ends with 2, one line on stderr that says what to do, and nothing on stdout.
@@ -154,7 +169,7 @@ func TestWrongUse(t *testing.T) {
 		want string
 	}{
 		{[]string{"cnvert"}, `there is no verb "cnvert"; did you mean convert?`},
-		{[]string{"zzzzzz"}, "there are bench, check, completion, convert"},
+		{[]string{"zzzzzz"}, "there are bench, check, completion, conformance, convert"},
 		{[]string{"convert"}, "takes a recording"},
 		{[]string{"convert", raw}, "-o drive.parquet"},
 		{[]string{"convert", raw, raw, "-o", out}, "need a folder"},

@@ -1,105 +1,41 @@
 package npy
 
 import (
-	"bufio"
-	"hash/crc32"
-	"io"
+	"encoding/binary"
 
-	"github.com/klauspost/compress/flate"
-
-	"github.com/evq-project/evq/io/atomicfile"
 	"github.com/evq-project/evq/io/tensor"
 )
 
-// archive is the body of a .npz. The entry data comes first and is streamed: its header lies in the deflated
-// stream as a stored block, so that the number of blocks can be set in place at the end.
+// archive is the body of a .npz: an array for each representation, and three that tell of the windows.
 type archive struct {
-	file   *atomicfile.File
-	layout tensor.Layout
-	data   zipEntry
-	buffer *bufio.Writer
-	pack   io.WriteCloser // into buffer
-	crc    uint32         // of the blocks
-	bytes  int64          // of the blocks
-
-	starts, ends, events []int64
+	*GrowingArchive
+	parts int
+	value [8]byte
 }
 
-func openArchive(f *atomicfile.File, l tensor.Layout, level int) (body, error) {
-	a := &archive{file: f, layout: l, data: zipEntry{name: "data.npy"}, buffer: bufio.NewWriterSize(f, 1<<18)}
-	a.pack = unpacked{a.buffer}
-	if level > 0 {
-		w, err := flate.NewWriter(a.buffer, level)
-		if err != nil {
-			return nil, err
-		}
-		a.data.method, a.pack = 8, w
+func openArchive(o output, layouts []tensor.Layout) (body, error) {
+	var members []GrowingMember
+	for i, name := range tensor.Names(layouts) {
+		l := layouts[i]
+		members = append(members, GrowingMember{name, quoted(l.DType), l.Shape, l.Bytes()})
 	}
-	_, err := a.buffer.Write(a.head(0))
-	return a, err
-}
-
-// head is everything before the blocks: the local header and, as a stored block where the entry is deflated,
-// the array's header.
-func (a *archive) head(n int) []byte {
-	h := a.data.local()
-	array := blockHeader(a.layout, n)
-	if a.data.method != 0 {
-		h = le(h, uint8(0), uint16(len(array)), ^uint16(len(array)))
+	for _, name := range []string{tensor.WindowStart, tensor.WindowEnd, tensor.WindowEvents} {
+		members = append(members, GrowingMember{Name: name, Descr: quoted(tensor.Int64), Size: tensor.Int64.Size()})
 	}
-	return append(h, array...)
+	a, err := NewGrowingArchive(o.path, members, o.level, o.force)
+	return &archive{GrowingArchive: a, parts: len(layouts)}, err
 }
 
 func (a *archive) write(b tensor.Block) error {
-	if _, err := a.pack.Write(b.Data); err != nil {
-		return err
-	}
-	a.crc = crc32.Update(a.crc, crc32.IEEETable, b.Data)
-	a.bytes += int64(len(b.Data))
-	a.starts, a.ends, a.events = append(a.starts, b.Start), append(a.ends, b.End), append(a.events, b.Events)
-	return nil
-}
-
-func (a *archive) finish(n int) error {
-	if err := a.pack.Close(); err != nil {
-		return err
-	}
-	if err := a.buffer.Flush(); err != nil {
-		return err
-	}
-	at, err := a.file.Seek(0, io.SeekCurrent)
-	if err != nil {
-		return err
-	}
-	array := blockHeader(a.layout, n)
-	a.data.packed = at - int64(len(a.data.local()))
-	a.data.actual = int64(len(array)) + a.bytes
-	a.data.crc = joinCRC(crc32.ChecksumIEEE(array), a.crc, a.bytes)
-	if _, err := a.file.WriteAt(a.head(n), 0); err != nil {
-		return err
-	}
-	entries := []zipEntry{a.data}
-	for _, c := range []struct {
-		name   string
-		values []int64
-	}{{"window_start.npy", a.starts}, {"window_end.npy", a.ends}, {"window_events.npy", a.events}} {
-		e, err := storeEntry(a.file, c.name, at, ints(c.values))
-		if err != nil {
-			return err
+	if b.Part == 0 {
+		for i, v := range []int64{b.Start, b.End, b.Events} {
+			binary.LittleEndian.PutUint64(a.value[:], uint64(v))
+			if err := a.Write(a.parts+i, a.value[:]); err != nil {
+				return err
+			}
 		}
-		entries = append(entries, e)
-		at += int64(len(e.local())) + e.packed
 	}
-	_, err = a.file.Write(directory(entries, at))
-	return err
+	return a.Write(b.Part, b.Data)
 }
 
-// ints is a whole .npy of int64.
-func ints(v []int64) []byte {
-	return le(blockHeader(tensor.Layout{DType: tensor.Int64}, len(v)), v)
-}
-
-// unpacked is the compressor that does nothing.
-type unpacked struct{ io.Writer }
-
-func (unpacked) Close() error { return nil }
+func (a *archive) complete(int) error { return a.Close() }

@@ -18,15 +18,6 @@ import (
 // growingBuffer is how many bytes are collected before they are written.
 const growingBuffer = 1 << 18
 
-// growingHeader is the header of an array with one axis of n elements. descr is NumPy's type as a header has it, such
-// as '<i8' with its quotes or a list of fields. Its length does not depend on n.
-func growingHeader(descr string, n int64) []byte {
-	text := func(n int64) string {
-		return fmt.Sprintf("{'descr': %s, 'fortran_order': False, 'shape': (%d,), }", descr, n)
-	}
-	return header(text(n), (len(magic)+4+len(text(math.MaxInt64))+1+align-1)/align*align)
-}
-
 // A GrowingArray is a .npy file of an array with one axis whose length is known only at its end. Memory does not grow
 // with it.
 type GrowingArray struct {
@@ -45,7 +36,7 @@ func NewGrowingArray(path, descr string, size int, force bool) (*GrowingArray, e
 		return nil, err
 	}
 	a := &GrowingArray{file: f, out: bufio.NewWriterSize(f, growingBuffer), descr: descr, size: int64(size)}
-	if _, err := a.out.Write(growingHeader(descr, 0)); err != nil {
+	if _, err := a.out.Write(growingHeader(descr, nil, 0)); err != nil {
 		return nil, errors.Join(err, f.Abort())
 	}
 	return a, nil
@@ -62,7 +53,7 @@ func (a *GrowingArray) Write(b []byte) (int, error) {
 func (a *GrowingArray) Close() error {
 	err := a.out.Flush()
 	if err == nil {
-		_, err = a.file.WriteAt(growingHeader(a.descr, a.bytes/a.size), 0)
+		_, err = a.file.WriteAt(growingHeader(a.descr, nil, a.bytes/a.size), 0)
 	}
 	if err != nil {
 		return errors.Join(fmt.Errorf("npy: %w", err), a.file.Abort())
@@ -73,15 +64,17 @@ func (a *GrowingArray) Close() error {
 // Abort drops the file. After Close it does nothing.
 func (a *GrowingArray) Abort() error { return a.file.Abort() }
 
-// A GrowingMember is one array of a GrowingArchive: Descr and Size as for NewGrowingArray.
+// A GrowingMember is one array of a GrowingArchive: Descr as for NewGrowingArray.
 type GrowingMember struct {
 	Name  string // without .npy
 	Descr string
-	Size  int
+	Shape []int // of an element: the axes after the first; none for numbers and records
+	Size  int   // bytes of an element of that shape
 }
 
 // A GrowingArchive is a .npz file whose arrays grow side by side and are of one length. The first goes to its place
-// right away, the others wait in files beside it; memory does not grow with them.
+// right away, the others wait compressed in files beside it and are copied at the end; memory does not grow with them.
+// Where the system allows it, those files have no name, so that nothing is left of them however the process ends.
 type GrowingArchive struct {
 	file    *atomicfile.File
 	columns []*growing
@@ -117,6 +110,7 @@ func NewGrowingArchive(path string, members []GrowingMember, level int, force bo
 			if g.file, err = atomicfile.Create(path+"."+m.Name+".column", true); err != nil {
 				return nil, err
 			}
+			_ = os.Remove(g.file.Name()) // fails where open files keep their name; drop removes it then
 		}
 		g.out = bufio.NewWriterSize(g.file, growingBuffer)
 		g.pack = unpacked{g.out}
@@ -137,14 +131,17 @@ func drop(f *atomicfile.File, column int) error {
 	if column == 0 {
 		return nil
 	}
-	return f.Abort()
+	if err := f.Abort(); !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	return nil
 }
 
 // head is everything before the values: the local header and, as a stored block where the values are deflated, the
 // array's header.
 func (g *growing) head(n int64) []byte {
 	h := g.local()
-	array := growingHeader(g.Descr, n)
+	array := growingHeader(g.Descr, g.Shape, n)
 	if g.method != 0 {
 		h = le(h, uint8(0), uint16(len(array)), ^uint16(len(array)))
 	}
@@ -186,7 +183,7 @@ func (a *GrowingArchive) finish(more []Member) error {
 			return err
 		}
 		length := g.bytes / int64(g.Size)
-		array := growingHeader(g.Descr, length)
+		array := growingHeader(g.Descr, g.Shape, length)
 		g.offset, g.packed = at, held-int64(len(g.local()))
 		if i > 0 {
 			g.packed = held + int64(len(g.head(0))-len(g.local()))

@@ -18,23 +18,28 @@ var errCut = errors.New("the header is cut; the file is incomplete or no NumPy a
 // align is to what NumPy aligns the data behind a header.
 const align = 64
 
-// blockHeader is the header of n blocks. Its length does not depend on n, so that n can be set at the end.
-func blockHeader(l tensor.Layout, n int) []byte {
-	longest := dictText(l, math.MaxInt)
-	return header(dictText(l, n), (len(magic)+4+len(longest)+1+align-1)/align*align)
+// growingHeader is the header of an array of n elements of a shape, which is empty where the array has one axis. descr
+// is NumPy's type as a header has it, such as '<i8' with its quotes or a list of fields. Its length does not depend on
+// n, so that n can be set at the end.
+func growingHeader(descr string, shape []int, n int64) []byte {
+	text := func(n int64) string {
+		axes := fmt.Sprintf("(%d,", n)
+		for _, d := range shape {
+			axes += fmt.Sprintf(" %d,", d)
+		}
+		if len(shape) > 0 {
+			axes = strings.TrimSuffix(axes, ",")
+		}
+		return fmt.Sprintf("{'descr': %s, 'fortran_order': False, 'shape': %s), }", descr, axes)
+	}
+	return header(text(n), (len(magic)+4+len(text(math.MaxInt64))+1+align-1)/align*align)
 }
 
-// dictText is the header's text for n blocks.
-func dictText(l tensor.Layout, n int) string {
-	shape := fmt.Sprintf("(%d,", n)
-	for _, d := range l.Shape {
-		shape += fmt.Sprintf(" %d,", d)
-	}
-	if len(l.Shape) > 0 {
-		shape = strings.TrimSuffix(shape, ",")
-	}
-	return fmt.Sprintf("{'descr': '%s', 'fortran_order': False, 'shape': %s), }", l.DType.NPY(), shape)
-}
+// blockHeader is the header of n blocks.
+func blockHeader(l tensor.Layout, n int) []byte { return growingHeader(quoted(l.DType), l.Shape, int64(n)) }
+
+// quoted is a type as a header has it.
+func quoted(t tensor.DType) string { return "'" + t.NPY() + "'" }
 
 // header is a version 1.0 header of size bytes.
 func header(text string, size int) []byte {

@@ -16,9 +16,11 @@ import (
 	"github.com/evq-project/evq/io/tensor"
 )
 
-// Create names an output of blocks. A .npy holds one array of shape (N, block...); a .npz holds it as data,
-// beside window_start and window_end in microseconds and window_events, all int64 of shape (N,). N is known
-// only at the end, so blocks are streamed and the headers completed then: memory does not grow with them.
+// Create names an output of blocks. A .npy holds one array of shape (N, block...). A .npz holds such an array for each
+// representation, called data where there is one and else by its layout's name (tensor.Names), beside window_start and
+// window_end in microseconds and window_events, all int64 of shape (N,). N is known only at the end, so blocks are
+// streamed and the headers completed then: memory does not grow with them. The arrays of a .npz after the first wait,
+// compressed, in files beside it.
 func Create(path string, options ...Option) tensor.Output {
 	o := output{path: path, level: 1}
 	for _, option := range options {
@@ -48,9 +50,9 @@ func (o output) String() string { return o.path }
 
 // Open starts the file under a temporary name.
 func (o output) Open(layouts ...tensor.Layout) (tensor.Sink, error) {
-	l, err := tensor.One(layouts)
+	windows, err := tensor.NewWindows(layouts)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", o.path, err)
+		return nil, fmt.Errorf("npy: %s: %w", o.path, err)
 	}
 	open := openArray
 	switch ext := strings.ToLower(filepath.Ext(o.path)); {
@@ -61,93 +63,105 @@ func (o output) Open(layouts ...tensor.Layout) (tensor.Sink, error) {
 	case ext != ".npy":
 		return nil, fmt.Errorf("npy: %s: the name must end in .npy or .npz", o.path)
 	}
-	f, err := atomicfile.Create(o.path, o.force)
+	b, err := open(o, layouts)
 	if err != nil {
 		return nil, err
 	}
-	b, err := open(f, l, o.level)
-	if err != nil {
-		return nil, errors.Join(err, f.Abort())
-	}
-	return &sink{file: f, layout: l, body: b}, nil
+	return &sink{path: o.path, windows: windows, body: b}, nil
 }
 
 // A body is what differs between the containers.
 type body interface {
 	write(b tensor.Block) error
-	// finish completes the file after n blocks.
-	finish(n int) error
+	// complete gives the file of n windows its name. Where it fails it drops the file.
+	complete(n int) error
+	// Abort drops the file. After complete it does nothing.
+	Abort() error
 }
 
 // sink checks blocks and counts them.
 type sink struct {
-	file   *atomicfile.File
-	layout tensor.Layout
-	body   body
-	n      int
-	closed bool
-	failed error
+	path    string
+	windows *tensor.Windows
+	body    body
+	closed  bool
+	failed  error
 }
 
 func (s *sink) Write(ctx context.Context, b tensor.Block) error {
 	defer b.Release()
 	switch {
 	case s.closed:
-		return fmt.Errorf("npy: %s: a block after the end", s.file.Name())
+		return fmt.Errorf("npy: %s: a block after the end", s.path)
 	case s.failed != nil:
 		return s.failed
 	}
-	if err := s.layout.Check(b); err != nil {
-		return fmt.Errorf("npy: %w", err)
-	}
 	if err := ctx.Err(); err != nil {
 		return err
+	}
+	if err := s.windows.Add(b); err != nil {
+		return fmt.Errorf("npy: %w", err)
 	}
 	if err := s.body.write(b); err != nil {
 		s.failed = fmt.Errorf("npy: writing block %d: %w", b.Index, err)
 		return s.failed
 	}
-	s.n++
 	return nil
 }
 
-// Close completes the file and gives it its name. After a failed Write it drops the file.
+// Close completes the file and gives it its name. After a failed Write, and where the last window lacks a block, it
+// drops the file.
 func (s *sink) Close() error {
 	if s.closed {
 		return nil
+	}
+	if s.failed == nil {
+		s.failed = s.windows.Whole()
 	}
 	if s.failed != nil {
 		return errors.Join(s.failed, s.Abort())
 	}
 	s.closed = true
-	if err := s.body.finish(s.n); err != nil {
-		return errors.Join(fmt.Errorf("npy: completing %s: %w", s.file.Name(), err), s.file.Abort())
+	if err := s.body.complete(s.windows.Len()); err != nil {
+		return fmt.Errorf("npy: completing %s: %w", s.path, err)
 	}
-	return s.file.Commit()
+	return nil
 }
 
 func (s *sink) Abort() error {
 	s.closed = true
-	return s.file.Abort()
+	return s.body.Abort()
 }
 
 // array is the body of a .npy.
 type array struct {
-	file   *atomicfile.File
+	*atomicfile.File
 	layout tensor.Layout
 }
 
-func openArray(f *atomicfile.File, l tensor.Layout, _ int) (body, error) {
-	_, err := f.Write(blockHeader(l, 0))
-	return array{f, l}, err
+func openArray(o output, layouts []tensor.Layout) (body, error) {
+	l, err := tensor.One(layouts)
+	if err != nil {
+		return nil, fmt.Errorf("npy: %s: %w", o.path, err)
+	}
+	f, err := atomicfile.Create(o.path, o.force)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := f.Write(blockHeader(l, 0)); err != nil {
+		return nil, errors.Join(err, f.Abort())
+	}
+	return array{f, l}, nil
 }
 
 func (a array) write(b tensor.Block) error {
-	_, err := a.file.Write(b.Data)
+	_, err := a.Write(b.Data)
 	return err
 }
 
-func (a array) finish(n int) error {
-	_, err := a.file.WriteAt(blockHeader(a.layout, n), 0)
-	return err
+func (a array) complete(n int) error {
+	if _, err := a.WriteAt(blockHeader(a.layout, n), 0); err != nil {
+		return errors.Join(err, a.Abort())
+	}
+	return a.Commit()
 }

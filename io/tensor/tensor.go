@@ -159,7 +159,7 @@ func (p *Pool) put(data []byte) {
 // One returns the layout of an output that holds one representation, or an error that says what holds several.
 func One(l []Layout) (Layout, error) {
 	if len(l) != 1 {
-		return Layout{}, fmt.Errorf("%d representations do not fit into this format; .npz and .h5 hold several", len(l))
+		return Layout{}, fmt.Errorf("%d representations do not fit into this format; .npz, .h5 and .arrow hold several", len(l))
 	}
 	return l[0], nil
 }

@@ -10,7 +10,6 @@ import (
 
 	"github.com/evq-project/evq/io/event"
 	"github.com/evq-project/evq/io/event/eventtest"
-	"github.com/evq-project/evq/io/tensor"
 )
 
 var pixel = event.Geometry{Width: 1, Height: 1}
@@ -176,7 +175,7 @@ func TestShapes(t *testing.T) {
 		"event_count": "(48, 64) uint32", "time_surface": "(2, 48, 64) float32", "sae": "(2, 48, 64) int64",
 		"averaged_time_surface": "(35, 2, 7, 7) float32", "bina_rep": "(1, 2, 48, 64) float32", "tore": "(2, 8, 48, 64) float32",
 	} {
-		var l tensor.Layout = made(t, call).Layout(g)
+		l := made(t, call).Layout(g)
 		if got := fmt.Sprintf("%v %v", l.Shape, l.DType); got != want {
 			t.Errorf("%s: %s, want %s", call, got, want)
 		}
