@@ -4,12 +4,15 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"io"
 	"slices"
 
 	"github.com/evq-project/evq/io/event"
+	"github.com/evq-project/evq/io/format"
 	"github.com/evq-project/evq/io/formats"
 	"github.com/evq-project/evq/io/merge"
+	"github.com/evq-project/evq/io/parquet"
 	"github.com/evq-project/evq/plan"
 )
 
@@ -17,14 +20,23 @@ import (
 type Recording struct{ event.Source }
 
 // Open opens a recording of any format, or a store. The format is recognised by content. Options: Format,
-// Join, Size, OnUnsorted, OnOffSensor, Strict, Policies, Threads, Memory, Logger.
+// Join, Cache, Size, OnUnsorted, OnOffSensor, Strict, Policies, Threads, Memory, Logger.
 func Open(path string, opts ...Option) (*Recording, error) {
 	s := settingsOf(opts)
 	src, err := formats.Open(context.Background(), path, s.format, s.policy, s.parts...)
 	if err != nil {
 		return nil, err
 	}
-	return &Recording{src}, nil
+	from, err := s.cached(src, path, func(store string) (event.Source, error) {
+		return formats.Open(context.Background(), store, parquet.Format.Name, format.Policy{Threads: s.threads, Memory: s.policy.Memory, Logger: s.logger, OnRead: s.policy.OnRead})
+	})
+	if c, ok := src.(io.Closer); ok && (err != nil || from != src) {
+		err = errors.Join(err, c.Close())
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &Recording{from}, nil
 }
 
 // Frame starts a query over the recording's events.

@@ -21,6 +21,7 @@ type Option func(*settings)
 type settings struct {
 	format   string
 	parts    []string
+	cache    string
 	policy   format.Policy
 	device   string
 	threads  int

@@ -71,7 +71,7 @@ all, a range of times is read without the rest, and DuckDB, Polars and pyarrow o
 
 Exit codes: 0 done; 1 failed; 2 wrong use; 3 done, with losses that are printed; 130 interrupted.
 
-Environment: EVQ_LOG, log levels by room, such as io=debug,engine=info; TMPDIR, where large recordings are sorted;
+Environment: EVQ_LOG, log levels by room, such as io=debug,engine=info; EVQ_CACHE, the folder of --cache; TMPDIR, where large recordings are sorted;
 GOMEMLIMIT, GOGC and GOMAXPROCS win over --memory and --threads.`,
 		Example: `  evq convert drive.raw -o drive.parquet
   evq info drive.parquet

@@ -137,3 +137,29 @@ func TestExplainAnalyze(t *testing.T) {
 	r = must(t, 0, "explain", "tensor", in, "--size", "20x10", "--repr", "event_count", "--analyze")
 	has(t, r.out, "represent event_count", "window whole recording")
 }
+
+// A cached recording is converted once, answers as it does raw, and its losses are told every time.
+func TestCache(t *testing.T) {
+	in, dir := five(t), filepath.Join(t.TempDir(), "cache")
+	args := []string{"query", in, "--size", "10x10", "--group", "x", "--cache", dir} // one event lies off this sensor
+	want := must(t, exitLosses, args[:6]...)
+	for range 2 {
+		if got := must(t, exitLosses, args...); got.out != want.out || got.errOut != want.errOut {
+			t.Errorf("%q and %q, want %q and %q", got.out, got.errOut, want.out, want.errOut)
+		}
+	}
+	stores, err := filepath.Glob(filepath.Join(dir, "five.csv.*.parquet"))
+	if err != nil || len(stores) != 1 {
+		t.Fatalf("the cache holds %v: %v", stores, err)
+	}
+	must(t, 0, "query", in, "--size", "20x10", "--cache", dir) // another policy
+	if err := os.WriteFile(in, []byte("t,x,y,p\n5,0,0,1\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if got := must(t, 0, args...).out; got != "x,count\n0,1\n" {
+		t.Errorf("of a changed recording: %q", got)
+	}
+	if stores, _ = filepath.Glob(filepath.Join(dir, "*.parquet")); len(stores) != 3 {
+		t.Errorf("the cache holds %v", stores)
+	}
+}

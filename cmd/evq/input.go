@@ -39,6 +39,8 @@ func (q *input) flags(cmd *cobra.Command) {
 	q.windows.flags(cmd)
 	q.filters.flags(cmd)
 	q.reading.flags(cmd)
+	cmd.Flags().StringVar(&q.reading.cache, "cache", "", "convert the recording once, to a store in `DIR` that later runs read (default $EVQ_CACHE; empty for none)")
+	_ = cmd.MarkFlagDirname("cache")
 	enumFlag(cmd, &q.device, "device", accel.Auto, "count on `NAME`", append([]string{accel.Auto}, deviceNames()...)...)
 	valueFlag(cmd, &q.rules, parseRules, "rules", "", "the optimiser's rules: none, or `-NAME,...` to leave out some")
 	complete(cmd, "rules", ruleWords())
@@ -155,6 +157,9 @@ func (q *input) open(ctx context.Context, path string, m *meter, policies map[st
 		return err
 	}
 	q.reading.prefer(policies)
+	if q.reading.cache == "" {
+		q.reading.cache = q.app.env("EVQ_CACHE")
+	}
 	if q.rec, err = q.app.open(path, &q.reading, m); err != nil {
 		return err
 	}
@@ -177,6 +182,14 @@ func (q *input) openMerged(ctx context.Context, paths []string, m *meter) error 
 	}
 	q.rec = engine.Merge(all...)
 	return q.opened(ctx, strings.Join(paths, " + "), m, nil)
+}
+
+// readAll is what reading a recording counted: of a cached one, what converting it did.
+func (q *input) readAll(rep *event.Report) *event.Report {
+	if q.rec.Cached() {
+		return q.rec.Info().Report
+	}
+	return rep
 }
 
 // opened makes the query over the recording that was opened.

@@ -208,7 +208,7 @@ func (a *app) querySet(ctx context.Context, paths []string, several bool, q *gro
 		return named(name, err)
 	}
 	m.stop()
-	return a.reported(name, stats.Report, 0)
+	return a.reported(name, q.readAll(stats.Report), 0)
 }
 
 // A tableOutput is the flags that say where rows go.

@@ -35,6 +35,7 @@ type reading struct {
 	datasets    map[string]string
 	salvage     bool
 	join        bool
+	cache       string   // folder of stores, empty for none
 	parts       []string // of a joined recording, after the first
 
 	given []string // the policies that the user set, by their flags' names
@@ -148,7 +149,7 @@ func (a *app) open(path string, r *reading, m *meter) (*engine.Recording, error)
 	p := r.policies()
 	p.OnRead = m.readAt
 	rec, err := engine.Open(path, engine.Format(r.format), engine.Join(r.parts...), engine.Policies(p), engine.Threads(a.threads),
-		engine.Memory(a.memory), engine.Logger(a.log))
+		engine.Memory(a.memory), engine.Logger(a.log), engine.Cache(r.cache))
 	if err == nil {
 		m.size = sizeOf(rec)
 	}

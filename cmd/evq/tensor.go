@@ -186,7 +186,7 @@ func (a *app) tensor(ctx context.Context, path string, q *tensorQuery, o *blockO
 		a.warn(fmt.Sprintf("%s: note: %s lay off the sensor; they were kept for their windows' times, and have no pixel", path, counted(stats.OffSensor, "event")))
 		stats.OffSensor = 0 // as was asked for
 	}
-	return a.reported(path, stats.Report, stats.OffSensor)
+	return a.reported(path, q.readAll(stats.Report), stats.OffSensor)
 }
 
 // reach says where the grid lies beyond the recording.

@@ -163,6 +163,9 @@ func (r *grouper) nothing(w event.Window) (Groups, error) {
 		var col udf.Column
 		if len(r.Aggs[i].Args) > 0 {
 			col = udf.Column{Ints: []int64{0}, Nulls: []bool{true}}
+			if r.Aggs[i].Func.Float() {
+				col = udf.Column{Floats: []float64{0}, Nulls: []bool{true}}
+			}
 		} else {
 			if err := acc.Add(nil, nil, 1); err != nil {
 				return g, fmt.Errorf("%v: %w", r.Aggs[i], err)

@@ -20,78 +20,67 @@ var elementKinds = map[tensor.DType]int{
 	tensor.Uint8: 1, tensor.Int8: -1, tensor.Uint32: 4, tensor.Int32: -4, tensor.Int64: -8, tensor.Float32: 104,
 }
 
-// A blockSink writes blocks of one layout, each as one chunk.
+// A blockSink writes blocks, each as one chunk of the dataset of its layout.
 type blockSink struct {
-	layout    tensor.Layout
-	target    *target
-	packer    *packer
-	n, extent int64
-	windows   windowTable
-	closed    bool
+	layouts []tensor.Layout
+	order   *tensor.Windows
+	target  *target // its first sets are the layouts'
+	packer  *packer
+	extent  int64 // rows of these sets
+	windows windowTable
+	closed  bool
 }
 
-func (o output) open(l tensor.Layout) (tensor.Sink, error) {
+func (o output) open(layouts []tensor.Layout) (tensor.Sink, error) {
 	p, err := parsePacking(o.compression)
 	if err != nil {
 		return nil, err
 	}
-	const most = 1<<32 - 1 // bytes of a chunk, by the format
-	if l.Bytes() <= 0 || int64(l.Bytes()) > most-1<<20 {
-		return nil, fmt.Errorf("hdf5: %s: blocks of %d bytes make no chunk (1 to 4 GiB); choose another shape", o.path, l.Bytes())
+	order, err := tensor.NewWindows(layouts)
+	if err != nil {
+		return nil, fmt.Errorf("hdf5: %s: %w", o.path, err)
 	}
-	s := &blockSink{layout: l}
-	s.target, err = createTarget(o.path, o.force, func(h *hdf5.File) ([]int64, error) {
-		id, err := createDataset(h.ID(), "data", elementKinds[l.DType], append([]int{1}, l.Shape...),
-			p.filters(l.DType.Size(), l.Bytes()))
-		if err != nil {
-			return nil, err
+	const most = 1<<32 - 1<<20 // bytes of a chunk, by the format, with room for what does not compress
+	for _, l := range layouts {
+		if n, _ := l.Size(); n >= most {
+			return nil, fmt.Errorf("hdf5: %s: blocks of %d bytes make no chunk (up to 4 GiB); choose another shape", o.path, n)
 		}
-		more, err := s.windows.create(h)
-		return append([]int64{id}, more...), err
-	})
+	}
+	s := &blockSink{layouts: layouts, order: order}
+	s.target, err = createTarget(o.path, o.force, func(h *hdf5.File) ([]int64, error) { return s.create(h, p) })
 	if err != nil {
 		return nil, err
 	}
-	s.packer = newPacker(s.target, threadsOr(o.threads), false, func(int) *chunk.Encoder {
+	s.packer = newPacker(s.target, threadsOr(o.threads), false, func(part int) *chunk.Encoder {
+		l := layouts[part]
 		return p.encoder(l.DType.Size(), l.Bytes(), newCZstd())
 	})
 	return s, nil
 }
 
-// Write queues one block.
-func (s *blockSink) Write(ctx context.Context, b tensor.Block) error {
-	if s.closed {
-		b.Release()
-		return errors.New("hdf5: the file is closed")
-	}
-	if len(b.Data) != s.layout.Bytes() || b.DType != s.layout.DType {
-		b.Release()
-		return fmt.Errorf("hdf5: %s: a block of %d bytes of %s; the layout says %d of %s",
-			s.target.path, len(b.Data), b.DType, s.layout.Bytes(), s.layout.DType)
-	}
-	if s.n == s.extent {
-		s.extent += max(extendBy, s.extent/8)
-		if err := s.resize(s.extent); err != nil {
-			b.Release()
-			s.packer.err = err
-			return err
+// create makes the datasets and returns their numbers. Call it inside the library.
+func (s *blockSink) create(h *hdf5.File, p packing) (sets []int64, err error) {
+	for i, name := range tensor.Names(s.layouts) {
+		l := s.layouts[i]
+		id, err := createDataset(h.ID(), name, elementKinds[l.DType], append([]int{1}, l.Shape...),
+			p.filters(l.DType.Size(), l.Bytes()))
+		if err != nil {
+			return sets, err
 		}
+		sets = append(sets, id)
 	}
-	if err := s.windows.add(b); err != nil {
-		b.Release()
-		s.packer.err = s.target.wrap(err)
-		return s.packer.err
-	}
-	row := s.n
-	s.n++
-	return s.packer.add(ctx, 0, row, b.Data, b.Release)
+	more, err := s.windows.create(h)
+	return append(sets, more...), err
 }
 
-func (s *blockSink) resize(rows int64) error {
-	if err := locked(func() error { return extend(s.target.sets[0], rows) }); err != nil {
-		return s.target.wrap(err)
+// Write queues one block.
+func (s *blockSink) Write(ctx context.Context, b tensor.Block) error {
+	if err := s.admit(b); err != nil {
+		b.Release()
+		return err
 	}
-	return nil
+	row := int64(b.row(s))
+	return s.packer.add(ctx, b.Part, row, b.Data, b.Release)
 }
 
 // Close writes what is queued and the windows, and gives the file its name.

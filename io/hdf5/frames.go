@@ -31,8 +31,9 @@ type output struct {
 }
 
 // Create names the file that blocks go to: dataset data of shape (N, *shape), one block a chunk, as RVT writes
-// its event representations, and beside it window_start, window_end and window_events, int64 of shape (N).
-// A block of zeros costs nothing: its chunk isn't written, and readers fill it in.
+// its event representations, and beside it window_start, window_end and window_events, int64 of shape (N). Of several
+// representations each has such a dataset under its layout's name (tensor.Names). A block of zeros costs nothing: its
+// chunk isn't written, and readers fill it in.
 func Create(path string, opts ...Option) tensor.Output {
 	o := output{path: path}
 	for _, opt := range opts {
@@ -43,14 +44,8 @@ func Create(path string, opts ...Option) tensor.Output {
 
 func (o output) String() string { return o.path }
 
-// Open starts the file for blocks of one layout.
-func (o output) Open(layouts ...tensor.Layout) (tensor.Sink, error) {
-	l, err := tensor.One(layouts)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", o.path, err)
-	}
-	return o.open(l)
-}
+// Open starts the file for the blocks of some layouts.
+func (o output) Open(layouts ...tensor.Layout) (tensor.Sink, error) { return o.open(layouts) }
 
 // Compressions lists the names that Compression takes, the default first. Readers need a plugin for all but
 // gzip and none; h5py has them in hdf5plugin.

@@ -27,6 +27,6 @@ func create(path string, _ format.Header, _ format.CreateOptions) (event.Sink, e
 	return nil, fmt.Errorf("%s: %w", path, ErrNotBuilt)
 }
 
-func (o output) open(tensor.Layout) (tensor.Sink, error) {
+func (o output) open([]tensor.Layout) (tensor.Sink, error) {
 	return nil, fmt.Errorf("%s: %w", o.path, ErrNotBuilt)
 }

@@ -22,7 +22,7 @@ type windowTable struct {
 
 // create makes the datasets and returns their numbers. Call it inside the library.
 func (w *windowTable) create(h *hdf5.File) ([]int64, error) {
-	for i, name := range []string{"window_start", "window_end", "window_events"} {
+	for i, name := range []string{tensor.WindowStart, tensor.WindowEnd, tensor.WindowEvents} {
 		id, err := createDataset(h.ID(), name, -8, []int{windowRows}, nil)
 		if err != nil {
 			return w.sets[:i], err

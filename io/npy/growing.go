@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
-	"math"
 	"os"
 	"strings"
 
@@ -258,3 +257,8 @@ func FieldsDescr(fields ...[2]string) string {
 	}
 	return "[" + b.String() + "]"
 }
+
+// unpacked is the compressor that does nothing.
+type unpacked struct{ io.Writer }
+
+func (unpacked) Close() error { return nil }

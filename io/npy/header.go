@@ -36,7 +36,9 @@ func growingHeader(descr string, shape []int, n int64) []byte {
 }
 
 // blockHeader is the header of n blocks.
-func blockHeader(l tensor.Layout, n int) []byte { return growingHeader(quoted(l.DType), l.Shape, int64(n)) }
+func blockHeader(l tensor.Layout, n int) []byte {
+	return growingHeader(quoted(l.DType), l.Shape, int64(n))
+}
 
 // quoted is a type as a header has it.
 func quoted(t tensor.DType) string { return "'" + t.NPY() + "'" }

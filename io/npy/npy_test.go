@@ -11,6 +11,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -37,7 +38,13 @@ func blocks(l tensor.Layout, n int) []tensor.Block {
 
 func write(t *testing.T, o tensor.Output, l tensor.Layout, all []tensor.Block) {
 	t.Helper()
-	s, err := o.Open(l)
+	writeParts(t, o, []tensor.Layout{l}, all)
+}
+
+// writeParts writes blocks of several layouts.
+func writeParts(t *testing.T, o tensor.Output, layouts []tensor.Layout, all []tensor.Block) {
+	t.Helper()
+	s, err := o.Open(layouts...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -129,6 +136,116 @@ func TestArchive(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// parts are three representations, two of them of one name, and their blocks, window after window.
+func parts(n int) (layouts []tensor.Layout, all []tensor.Block, each [][]tensor.Block) {
+	layouts = []tensor.Layout{
+		layout, {Name: "time_surface", Shape: tensor.Shape{2, 40, 60}, DType: tensor.Float32},
+		{Name: "stacked_histogram", Shape: tensor.Shape{4, 3, 5}, DType: tensor.Uint8},
+	}
+	for part, l := range layouts {
+		each = append(each, blocks(l, n))
+		for i := range each[part] {
+			each[part][i].Part = part
+		}
+	}
+	for i := range n {
+		for part := range layouts {
+			all = append(all, each[part][i])
+		}
+	}
+	return layouts, all, each
+}
+
+// An archive of several representations holds what an archive of each holds.
+func TestArchiveOfParts(t *testing.T) {
+	for _, level := range []int{0, 1} {
+		for _, n := range []int{0, 1, 40} {
+			dir := t.TempDir()
+			path := filepath.Join(dir, "a.npz")
+			layouts, all, each := parts(n)
+			writeParts(t, Create(path, Level(level)), layouts, all)
+			if left, _ := os.ReadDir(dir); len(left) != 1 {
+				t.Errorf("beside the archive: %v", left)
+			}
+			got := unzip(t, path)
+			if len(got) != len(layouts)+3 {
+				t.Errorf("%d members", len(got))
+			}
+			for part, name := range []string{"stacked_histogram", "time_surface", "stacked_histogram_2"} {
+				alone := filepath.Join(t.TempDir(), "a.npz")
+				for i := range each[part] {
+					each[part][i].Part = 0
+				}
+				write(t, Create(alone, Level(level)), layouts[part], each[part])
+				want := unzip(t, alone)
+				if !bytes.Equal(got[name+".npy"], want["data.npy"]) {
+					t.Errorf("%d windows: %s is not what is written alone", n, name)
+				}
+				for _, column := range []string{"window_start.npy", "window_end.npy", "window_events.npy"} {
+					if !bytes.Equal(got[column], want[column]) {
+						t.Errorf("%d windows: %s is not what is written alone", n, column)
+					}
+				}
+			}
+		}
+	}
+}
+
+// Whatever ends an archive before its Close, nothing is left of it: neither while a window lacks a block, nor while
+// other columns wait in files beside it.
+func TestPartsLeaveNothing(t *testing.T) {
+	layouts, all, _ := parts(5)
+	for name, end := range map[string]func(tensor.Sink) error{
+		"abort": tensor.Sink.Abort,
+		"a window that is not whole": func(s tensor.Sink) error {
+			if err := s.Close(); err == nil || !strings.Contains(err.Error(), "lacks its block of stacked_histogram") {
+				t.Errorf("a window that is not whole: %v", err)
+			}
+			return nil
+		},
+	} {
+		dir := t.TempDir()
+		s, err := Create(filepath.Join(dir, "a.npz")).Open(layouts...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, b := range all[:8] {
+			if err := s.Write(context.Background(), b); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if runtime.GOOS != "windows" {
+			if left, _ := os.ReadDir(dir); len(left) != 1 {
+				t.Errorf("a crash would leave %v", left)
+			}
+		}
+		if err := end(s); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if left, _ := os.ReadDir(dir); len(left) != 0 {
+			t.Errorf("%s leaves %v", name, left)
+		}
+	}
+}
+
+// The formats of one array say what holds several.
+func TestArrayRefusesParts(t *testing.T) {
+	dir := t.TempDir()
+	layouts, _, _ := parts(0)
+	_, err := Create(filepath.Join(dir, "a.npy")).Open(layouts...)
+	if err == nil || !strings.Contains(err.Error(), "a.npy: 3 representations") || !strings.Contains(err.Error(), ".npz, .h5 and .arrow") {
+		t.Errorf("three representations in a .npy: %v", err)
+	}
+	for _, name := range []string{"a.npy", "a.npz"} {
+		if _, err := Create(filepath.Join(dir, name)).Open(); err == nil {
+			t.Errorf("no representation in %s is accepted", name)
+		}
+	}
+	if left, _ := os.ReadDir(dir); len(left) != 0 {
+		t.Errorf("left behind: %v", left)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"regexp"
 
 	"github.com/evq-project/evq/io/atomicfile"
+	"github.com/evq-project/evq/io/tensor"
 )
 
 // A Column is a named field of a table and its value in each record.
@@ -129,6 +130,11 @@ type Array interface {
 type Ints []int64
 
 func (v Ints) file() []byte { return ints(v) }
+
+// ints is a whole .npy of int64.
+func ints(v []int64) []byte {
+	return le(growingHeader(quoted(tensor.Int64), nil, int64(len(v))), v)
+}
 
 // WriteInts writes integers to a .npy file as an int64 array with one axis. The file appears under its name only
 // when it is complete; one that exists is refused without Force.

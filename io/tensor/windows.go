@@ -41,10 +41,15 @@ type Windows struct {
 	n       int
 }
 
-// NewWindows begins before the first block. There must be a layout.
+// NewWindows begins before the first block. There must be a layout, and each must have elements.
 func NewWindows(layouts []Layout) (*Windows, error) {
 	if len(layouts) == 0 {
 		return nil, errors.New("no representation; give at least one")
+	}
+	for _, l := range layouts {
+		if n, ok := l.Size(); !ok || n == 0 {
+			return nil, fmt.Errorf("blocks of shape %v have no element, or more than memory holds; choose another shape", l.Shape)
+		}
 	}
 	return &Windows{layouts: layouts}, nil
 }

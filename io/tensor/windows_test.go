@@ -29,6 +29,11 @@ func TestWindows(t *testing.T) {
 	if _, err := NewWindows(nil); err == nil {
 		t.Error("an output without a layout was accepted")
 	}
+	for _, shape := range []Shape{{0, 4}, {-1}, {1 << 40, 1 << 40}} {
+		if _, err := NewWindows([]Layout{layouts[0], {Shape: shape}}); err == nil {
+			t.Errorf("blocks of shape %v were accepted", shape)
+		}
+	}
 	w, err := NewWindows(layouts)
 	if err != nil {
 		t.Fatal(err)
