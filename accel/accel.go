@@ -95,29 +95,10 @@ type Kernel interface {
 	Close() error
 }
 
-// ErrUnavailable reports a device that this build or this machine does not have.
-var ErrUnavailable = errors.New("device unavailable")
-
-// Auto stands for the first device that can run.
-const Auto = "auto"
-
-// Pick returns the device called name, or the first that can run where name is "auto" or empty.
-func Pick(all []Device, name string) (Device, error) {
-	var why []error
-	var names []string
-	for _, d := range all {
-		names = append(names, d.Name())
-		if name != Auto && name != "" && name != d.Name() {
-			continue
-		}
-		err := d.Probe()
-		if err == nil {
-			return d, nil
-		}
-		why = append(why, fmt.Errorf("%s: %w", d.Name(), err))
-	}
-	if why == nil {
-		return nil, fmt.Errorf("accel: %w: there is no device %q; this build has %v and auto", ErrUnavailable, name, names)
-	}
-	return nil, fmt.Errorf("accel: %w: %w", ErrUnavailable, errors.Join(why...))
-}
+var (
+	// ErrUnavailable reports a device that this build or this machine does not have.
+	ErrUnavailable = errors.New("device unavailable")
+	// ErrFailed reports a device that failed while it counted, as one does that is lost or out of memory. What was asked
+	// of it is as right as before, and another device can do it.
+	ErrFailed = errors.New("the device failed")
+)

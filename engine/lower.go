@@ -319,7 +319,11 @@ func (l *lowering) blocksOf(n plan.Node) (exec.BlockOp, error) {
 		if err != nil {
 			return nil, err
 		}
-		return exec.LimitBlocks(in, n.N*int64(len(layouts))), nil
+		most := n.N
+		if parts := int64(len(layouts)); most <= math.MaxInt64/parts { // else no recording reaches it
+			most *= parts
+		}
+		return exec.LimitBlocks(in, most), nil
 	}
 	return nil, fmt.Errorf("engine: no operator yields the blocks of %q", n)
 }
@@ -364,6 +368,9 @@ func (l *lowering) encoders(of ...tensor.Layout) (int, error) {
 	size := int64(0)
 	for _, o := range of {
 		n, ok := o.Size()
+		if ok && n == 0 {
+			return 0, fmt.Errorf("engine: a block of %v %v has no element: the sensor is too small; downsample less, or crop less", o.Shape, o.DType)
+		}
 		if !ok || n > l.memory/2 || size+n > l.memory/2 {
 			return 0, fmt.Errorf("engine: a block of %v %v does not fit twice into a memory of %d bytes; raise --memory, or count fewer bins or pixels",
 				o.Shape, o.DType, l.memory)

@@ -83,6 +83,9 @@ func (r *runner) run(ctx context.Context, op exec.Operator, next func(context.Co
 		}
 		if r.low.represent != nil {
 			r.stats.OffSensor = r.low.represent.OffSensor()
+			for _, n := range r.low.represent.Notes() {
+				rep.Note("%s", n)
+			}
 		}
 	}
 	return nil

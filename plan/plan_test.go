@@ -43,6 +43,7 @@ func TestValidate(t *testing.T) {
 		{&Dense{In: &Group{In: window, Keys: group.Keys, Aggs: count}, Cutoff: 1}, "needs binned windows"},
 		{&Dense{In: &Group{In: group.In, Keys: group.Keys[:2], Aggs: count}, Cutoff: 1}, "lays out counts by"},
 		{&Group{In: window}, "without aggregates"},
+		{&Sort{In: &Group{In: window, Aggs: []Agg{{Name: "count"}}}, By: []Order{{Column: "count"}}}, "without a function"},
 		{&Group{In: window, Keys: group.Keys, Aggs: append(count, count...)}, `two columns called "count"`},
 		{&Sort{In: group, By: []Order{{Column: "cuont"}}}, `no column "cuont"`},
 		{&Sort{In: window}, "reads table"},

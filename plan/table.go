@@ -201,7 +201,7 @@ func (n *Group) Fields() []Field {
 		out = append(out, Field{Name: k.Name})
 	}
 	for _, a := range n.Aggs {
-		out = append(out, Field{Name: a.Name, Float: a.Func.Float()})
+		out = append(out, Field{Name: a.Name, Float: a.Func != nil && a.Func.Float()})
 	}
 	return out
 }

@@ -104,6 +104,9 @@ func (n *Group) check() error {
 		return fmt.Errorf("%w: a group without aggregates; count is one", ErrInvalid)
 	}
 	for _, a := range n.Aggs {
+		if a.Func == nil {
+			return fmt.Errorf("%w: an aggregate without a function; count is one", ErrInvalid)
+		}
 		if least, most := a.Func.Arity(); len(a.Args) < least || len(a.Args) > most {
 			return fmt.Errorf("%w: %s takes %s, not %d", ErrInvalid, a.Func, arguments(least, most), len(a.Args))
 		}

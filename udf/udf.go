@@ -33,6 +33,13 @@ type Rememberer interface {
 	Remembers() bool
 }
 
+// A Blanker is a representation that may tell without looking what a window without events makes: zeros. Such windows
+// cost it nothing.
+type Blanker interface {
+	Representation
+	Blank() bool
+}
+
 // An Encoder encodes windows on one device. It serves one goroutine at a time; the engine opens one for each.
 type Encoder interface {
 	// Encode fills one block for each window of w: dst[i].Data, whose old values are stale. The other fields

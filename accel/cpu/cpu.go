@@ -8,6 +8,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/evq-project/evq/accel"
 )
@@ -19,6 +20,11 @@ type device struct{}
 
 func (device) Name() string { return "cpu" }
 func (device) Probe() error { return nil }
+
+// Cost is what BenchmarkSparse and BenchmarkDense take apart: 1.9 ns an event, and 0.055 ns a count to clear it.
+func (device) Cost(events, counts int64) time.Duration {
+	return time.Duration(events*19/10 + counts*55/1000)
+}
 
 // Open readies a kernel; the error is that of accel.Grid.Validate.
 func (device) Open(g accel.Grid) (accel.Kernel, error) {

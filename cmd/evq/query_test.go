@@ -121,7 +121,7 @@ func TestSameBlocks(t *testing.T) {
 // Every output is made, and its summary says what is in it.
 func TestBlockOutputs(t *testing.T) {
 	raw := drive(t)
-	for _, name := range []string{"o.npy", "o.npz", "o.png", "o.h5"} {
+	for _, name := range []string{"o.npy", "o.npz", "o.arrow", "o.png", "o.h5"} {
 		if name == "o.h5" && !hdf5Built {
 			has(t, must(t, 1, "tensor", raw, "--repr", "rvt", "-o", filepath.Join(t.TempDir(), name)).errOut, "-tags hdf5")
 			continue

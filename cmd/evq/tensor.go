@@ -4,11 +4,13 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/evq-project/evq/engine"
+	"github.com/evq-project/evq/io/arrowtensor"
 	"github.com/evq-project/evq/io/format"
 	"github.com/evq-project/evq/io/hdf5"
 	"github.com/evq-project/evq/io/npy"
@@ -16,15 +18,22 @@ import (
 	"github.com/evq-project/evq/io/tensor"
 )
 
-// blockFormats lists what blocks can be written as, with the extensions that mean it.
-var blockFormats = []struct {
-	name, doc  string
-	extensions []string
-}{
-	{"h5", "HDF5 as RVT's loader reads it: dataset data, one block a chunk", []string{".h5", ".hdf5"}},
-	{"npy", "one NumPy array (N, ...)", []string{".npy"}},
-	{"npz", "NumPy arrays data, window_start, window_end, window_events", []string{".npz"}},
-	{"png", "a sheet of frames to look at", []string{".png"}},
+// A blockFormat is one that blocks can be written as.
+type blockFormat struct {
+	name, doc    string
+	extensions   []string // that mean it
+	strict       bool     // the name must have one of them
+	compressions []string // that --compression takes, the default first
+	create       func(o *blockOutput) tensor.Output
+}
+
+// blockFormats lists them. A new one adds one row here.
+var blockFormats = []blockFormat{
+	{"h5", "HDF5 as RVT's loader reads it: dataset data, one block a chunk", []string{".h5", ".hdf5"}, false, hdf5.Compressions, (*blockOutput).hdf5},
+	{"npy", "one NumPy array (N, ...)", []string{".npy"}, true, nil, (*blockOutput).npy},
+	{"npz", "NumPy arrays data, window_start, window_end, window_events", []string{".npz"}, true, nil, (*blockOutput).npy},
+	{"arrow", "Arrow IPC, a file or a stream (.arrows): one record batch a window, blocks as tensors", []string{".arrow", ".arrows", ".feather"}, false, arrowtensor.Compressions, (*blockOutput).arrow},
+	{"png", "a sheet of frames to look at", []string{".png"}, false, nil, (*blockOutput).sheet},
 }
 
 func (a *app) tensorCommand() *cobra.Command {
@@ -32,7 +41,7 @@ func (a *app) tensorCommand() *cobra.Command {
 	o := &blockOutput{app: a}
 	cmd := &cobra.Command{
 		Use:   "tensor REC --repr NAME[:k=v,...] -o OUT",
-		Short: "Write one dense block per window: RVT's HDF5, .npy, .npz, or a .png to look at",
+		Short: "Write one dense block per window: RVT's HDF5, .npy, .npz, .arrow, or a .png to look at",
 		Long: `Tensor cuts a recording into windows and writes one dense block for each.
 
 Windows of --window are half-open, [a, b), on a grid through time 0 of the recording's clock; with --time A..B,
@@ -41,9 +50,13 @@ ends. Without any of these the whole recording is one window.
 
 Filters apply before the windows, in the order written.
 
-` + reprHelp(),
+--repr may be given several times: all are made in one pass. Then .h5, .npz and .arrow hold an array for each, called by
+the representation's name instead of data (the second of one name: NAME_2), and the windows' limits once.
+
+` + blockHelp() + "\n" + reprHelp(),
 		Example: `  evq tensor drive.parquet --ends grid.npy --span 50ms --repr rvt -o rep.h5
   evq tensor drive.raw --window 50ms --time 1s..2s --repr stacked_histogram:bins=5 -o rep.npy
+  evq tensor drive.raw --window 50ms --repr voxel_grid:bins=5 --repr time_surface -o two.npz
   evq tensor drive.raw --window 100ms --roi 320,180,959,539 --repr stacked_histogram:bins=1 -o sheet.png`,
 		ValidArgsFunction: completeFiles,
 		RunE:              func(cmd *cobra.Command, args []string) error { return a.tensor(cmd.Context(), args[0], q, o) },
@@ -70,9 +83,25 @@ func (o *blockOutput) flags(cmd *cobra.Command) {
 		names = append(names, b.name)
 	}
 	enumFlag(cmd, &o.to, "to", "", "write the format `NAME` whatever OUT's extension", names...)
-	f.StringVar(&o.compression, "compression", "", "of HDF5, `NAME`: "+strings.Join(hdf5.Compressions, ", "))
-	complete(cmd, "compression", hdf5.Compressions)
+	all := slices.Clone(hdf5.Compressions)
+	for _, c := range arrowtensor.Compressions {
+		if !slices.Contains(all, c) {
+			all = append(all, c)
+		}
+	}
+	f.StringVar(&o.compression, "compression", "", "of .h5 (`NAME`: "+strings.Join(hdf5.Compressions, ", ")+") and .arrow ("+strings.Join(arrowtensor.Compressions, ", ")+")")
+	complete(cmd, "compression", all)
 	f.BoolVar(&o.force, "force", false, "overwrite the output")
+}
+
+// blockHelp is the outputs as the help shows them.
+func blockHelp() string {
+	var b strings.Builder
+	b.WriteString("Outputs:\n")
+	for _, f := range blockFormats {
+		_, _ = fmt.Fprintf(&b, "  %s: %s\n", strings.Join(f.extensions, ", "), f.doc)
+	}
+	return b.String()
 }
 
 // output makes the output that the flags name.
@@ -83,46 +112,38 @@ func (o *blockOutput) output() (tensor.Output, error) {
 	case "-":
 		return nil, usage("-o -: blocks go to a file, not to standard output; give its name")
 	}
-	to := o.to
-	if to == "" {
-		to = blockFormatOf(o.out)
+	f, err := o.format()
+	if err != nil {
+		return nil, err
 	}
 	if o.compression != "" {
-		if to != "h5" {
-			return nil, usage("--compression is for HDF5 output")
+		if f.compressions == nil {
+			return nil, usage("--compression is for HDF5 and Arrow output")
 		}
-		if err := oneOf(o.compression, hdf5.Compressions); err != nil {
+		if err := oneOf(o.compression, f.compressions); err != nil {
 			return nil, usage("--compression %s: %w", o.compression, err)
 		}
 	}
-	switch to {
-	case "h5":
-		return o.hdf5(), nil
-	case "npy", "npz":
-		return o.npy(to)
-	case "png":
-		if o.force {
-			return sheet.Create(o.out, sheet.Force()), nil
-		}
-		return sheet.Create(o.out), nil
-	}
-	var known []string
-	for _, b := range blockFormats {
-		known = append(known, b.extensions[0])
-	}
-	return nil, usage("%s: blocks are written as %s; rename it or give --to", o.out, strings.Join(known, ", "))
+	return f.create(o), nil
 }
 
-func blockFormatOf(path string) string {
-	ext := strings.ToLower(filepath.Ext(path))
-	for _, b := range blockFormats {
-		for _, e := range b.extensions {
-			if e == ext {
-				return b.name
-			}
+// format finds the format that --to or the extension means.
+func (o *blockOutput) format() (blockFormat, error) {
+	ext := strings.ToLower(filepath.Ext(o.out))
+	var known []string
+	for _, f := range blockFormats {
+		fits := slices.Contains(f.extensions, ext)
+		switch {
+		case o.to == "" && fits:
+			return f, nil
+		case o.to == f.name && f.strict && !fits:
+			return f, usage("--to %s writes files whose names end in %s, not %s", o.to, f.extensions[0], ext)
+		case o.to == f.name:
+			return f, nil
 		}
+		known = append(known, f.extensions[0])
 	}
-	return ""
+	return blockFormat{}, usage("%s: blocks are written as %s; rename it or give --to", o.out, strings.Join(known, ", "))
 }
 
 func (o *blockOutput) hdf5() tensor.Output {
@@ -133,14 +154,26 @@ func (o *blockOutput) hdf5() tensor.Output {
 	return hdf5.Create(o.out, opts...)
 }
 
-func (o *blockOutput) npy(to string) (tensor.Output, error) {
-	if ext := strings.ToLower(filepath.Ext(o.out)); ext != "."+to {
-		return nil, usage("--to %s writes files whose names end in .%s, not %s", to, to, o.out)
-	}
+func (o *blockOutput) npy() tensor.Output {
 	if o.force {
-		return npy.Create(o.out, npy.Force()), nil
+		return npy.Create(o.out, npy.Force())
 	}
-	return npy.Create(o.out), nil
+	return npy.Create(o.out)
+}
+
+func (o *blockOutput) arrow() tensor.Output {
+	opts := []arrowtensor.Option{arrowtensor.Compression(o.compression)}
+	if o.force {
+		opts = append(opts, arrowtensor.Force())
+	}
+	return arrowtensor.Create(o.out, opts...)
+}
+
+func (o *blockOutput) sheet() tensor.Output {
+	if o.force {
+		return sheet.Create(o.out, sheet.Force())
+	}
+	return sheet.Create(o.out)
 }
 
 // tensor runs the query into the output.
@@ -171,13 +204,14 @@ func (a *app) tensor(ctx context.Context, path string, q *tensorQuery, o *blockO
 		return named(path, err)
 	}
 	m.stop()
-	layout, text := layouts[0], make([]string, len(layouts))
-	for i, l := range layouts {
-		text[i] = fmt.Sprintf("%v %v", l.Shape, l.DType)
+	layout, text, shapes := layouts[0], make([]string, len(layouts)), map[string]string{}
+	for i, name := range tensor.Names(layouts) {
+		text[i] = fmt.Sprintf("%v %v", layouts[i].Shape, layouts[i].DType)
+		shapes[name] = text[i]
 	}
 	a.say(fmt.Sprintf("%s: %s of %s, %s empty, %s read, %s", o.out, counted(stats.Windows, "window"), strings.Join(text, " and "),
 		grouped(stats.Empty), counted(stats.Events, "event"), secondsText(m.elapsed())),
-		"output", o.out, "windows", stats.Windows, "empty", stats.Empty, "shape", []int(layout.Shape), "dtype", layout.DType.String(),
+		"output", o.out, "windows", stats.Windows, "empty", stats.Empty, "shape", []int(layout.Shape), "dtype", layout.DType.String(), "arrays", shapes,
 		"events", stats.Events, "offsensor", stats.OffSensor, "seconds", m.elapsed().Seconds())
 	if beyond := q.reach(seen); beyond != "" {
 		a.warn(path + ": the grid reaches beyond the recording: " + beyond)

@@ -112,7 +112,7 @@ func (w *CountWindow) complete() []event.Window {
 				break
 			}
 		}
-		win := event.Window{Index: w.next, Lo: int(lo), Hi: int(lo + min(left, w.N)), Since: int(min(max(w.covered-w.base, 0), lo))}
+		win := event.Window{Index: w.next, Lo: int(lo), Hi: int(lo + min(left, w.N)), Since: int(max(w.covered-w.base, 0))}
 		if win.Hi > win.Lo {
 			win.Start, win.End = t[win.Lo], t[win.Hi-1]
 		}

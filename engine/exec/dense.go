@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/evq-project/evq/io/tensor"
+	"github.com/evq-project/evq/udf"
 )
 
 // Dense lays the groups of each window out as a block shaped (2*bins, rows, columns). The groups' keys are
@@ -51,6 +52,9 @@ func (d *Dense) Next(ctx context.Context) (tensor.Block, error) {
 		p, y, x := g.Keys[0][i], g.Keys[1][i], g.Keys[2][i]
 		if y >= rows || x >= cols {
 			continue
+		}
+		if uint64(p) > 1 {
+			return tensor.Block{}, fmt.Errorf("window %d: %w", w.Index, udf.ErrPolarity)
 		}
 		c := p*int64(d.Bins) + int64(g.Bins[i])
 		b.Data[(c*rows+y)*cols+x] = d.count(n)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -24,15 +25,18 @@ type Represent struct {
 	Threads  int
 
 	pools   []*tensor.Pool
-	at      *task // the window whose blocks are handed on, from part on
+	blanks  []*blank // of each representation, nil where an empty window is not known to make zeros
+	at      *task    // the window whose blocks are handed on, from part on
 	part    int
 	ordered chan *task // windows in order, encoded or not
 	work    chan *task
 	cancel  context.CancelFunc
 	group   sync.WaitGroup
 	off     atomic.Int64
-	ended   error // why feed ended; set before it closes ordered
-	err     error // what ended the stream
+	mu      sync.Mutex
+	notes   []string // what the encoders had to tell, each sentence once
+	ended   error    // why feed ended; set before it closes ordered
+	err     error    // what ended the stream
 }
 
 // A task is one window on its way to a block.
@@ -83,6 +87,23 @@ func (r *Represent) Input() Operator { return r.In }
 // io.EOF.
 func (r *Represent) OffSensor() int64 { return r.off.Load() }
 
+// Notes returns what the encoders had to tell; it is complete after Close.
+func (r *Represent) Notes() []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.notes)
+}
+
+func (r *Represent) note(notes []string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, n := range notes {
+		if !slices.Contains(r.notes, n) {
+			r.notes = append(r.notes, n)
+		}
+	}
+}
+
 // Next returns the block of the next window.
 func (r *Represent) Next(ctx context.Context) (tensor.Block, error) {
 	if r.err != nil {
@@ -128,7 +149,13 @@ func (r *Represent) start(ctx context.Context) error {
 	}
 	ctx, r.cancel = context.WithCancel(ctx)
 	for _, rep := range r.Reps {
-		r.pools = append(r.pools, tensor.NewPool(rep.Layout(r.Geometry)))
+		layout := rep.Layout(r.Geometry)
+		r.pools = append(r.pools, tensor.NewPool(layout))
+		var zeros *blank
+		if b, ok := rep.(udf.Blanker); ok && b.Blank() {
+			zeros = &blank{layout: layout}
+		}
+		r.blanks = append(r.blanks, zeros)
 	}
 	r.ordered, r.work = make(chan *task, len(teams)), make(chan *task)
 	for _, team := range teams {
@@ -208,15 +235,33 @@ func (r *Represent) encode(ctx context.Context, team []udf.Encoder) {
 func (r *Represent) window(ctx context.Context, team []udf.Encoder, t *task) {
 	w := t.events.Windows[0]
 	for i, e := range team {
-		b := r.pools[i].Get()
+		empty := w.Hi == w.Lo && r.blanks[i] != nil
+		var b tensor.Block
+		if empty {
+			b = r.blanks[i].block()
+		} else {
+			b = r.pools[i].Get()
+		}
 		b.Part, b.Index, b.Start, b.End, b.Events = i, w.Index, w.Start, w.End, int64(w.Hi-w.Lo)
 		t.blocks = append(t.blocks, b)
-		if t.err == nil {
+		if t.err == nil && !empty {
 			if err := e.Encode(ctx, t.events, t.blocks[i:]); err != nil {
 				t.err = fmt.Errorf("window %d: %w", w.Index, err)
 			}
 		}
 	}
+}
+
+// A blank hands out the block of a window without events. Nobody changes a block, so that one memory serves all.
+type blank struct {
+	layout tensor.Layout
+	once   sync.Once
+	zeros  []byte
+}
+
+func (b *blank) block() tensor.Block {
+	b.once.Do(func() { b.zeros = make([]byte, b.layout.Bytes()) })
+	return tensor.Block{Shape: b.layout.Shape, DType: b.layout.DType, Data: b.zeros, Zero: true}
 }
 
 // dismiss closes encoders and counts what they left out. Representations of one query see the same events, so that
@@ -225,6 +270,9 @@ func (r *Represent) dismiss(team []udf.Encoder) {
 	off := int64(0)
 	for _, e := range team {
 		off = max(off, e.OffSensor())
+		if n, ok := e.(udf.Noter); ok {
+			r.note(n.Notes())
+		}
 		_ = e.Close()
 	}
 	r.off.Add(off)

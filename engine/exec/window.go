@@ -138,8 +138,11 @@ func (w *TimeWindow) complete() []event.Window {
 		}
 		lo += sort.Search(len(t)-lo, func(i int) bool { return t[lo+i] >= win.Start })
 		n := sort.Search(len(t)-lo, func(i int) bool { return t[lo+i] > win.Last })
-		out = append(out, event.Window{Index: w.next, Start: win.Start, End: win.End, Lo: lo, Hi: lo + n, Since: min(w.past, lo)})
-		w.past = max(w.past, lo+n)
+		out = append(out, event.Window{Index: w.next, Start: win.Start, End: win.End, Lo: lo, Hi: lo + n, Since: lo})
+		if w.Gaps {
+			out[len(out)-1].Since = w.past
+			w.past = max(w.past, lo+n)
+		}
 		w.next++
 	}
 	return out

@@ -115,8 +115,8 @@ type Window struct {
 	Index      int
 	Start, End int64
 	Lo, Hi     int
-	// Since is where the events begin that no earlier window was handed, Since <= Lo: it differs from Lo where
-	// events lie between windows. Only readers that asked for those events may look at it.
+	// Since is where the events begin that no earlier window was handed: before Lo where events lie between windows,
+	// behind it where windows overlap. Only readers that asked for those events may look at it.
 	Since int
 }
 

@@ -75,15 +75,65 @@ func (s *blockSink) create(h *hdf5.File, p packing) (sets []int64, err error) {
 
 // Write queues one block.
 func (s *blockSink) Write(ctx context.Context, b tensor.Block) error {
-	if err := s.admit(b); err != nil {
+	row := int64(s.order.Len())
+	if err := s.admit(b, row); err != nil {
 		b.Release()
 		return err
 	}
-	row := int64(b.row(s))
 	return s.packer.add(ctx, b.Part, row, b.Data, b.Release)
 }
 
-// Close writes what is queued and the windows, and gives the file its name.
+// admit checks a block and makes room for its row. Where there is no room, the file can't be completed.
+func (s *blockSink) admit(b tensor.Block, row int64) error {
+	if s.closed {
+		return errors.New("hdf5: the file is closed")
+	}
+	if err := s.order.Add(b); err != nil {
+		return fmt.Errorf("hdf5: %s: %w", s.target.path, err)
+	}
+	if b.Part > 0 {
+		return nil
+	}
+	if row == s.extent {
+		s.extent += max(extendBy, s.extent/8)
+		if err := s.resize(s.extent); err != nil {
+			s.packer.err = err
+			return err
+		}
+	}
+	if err := s.windows.add(b); err != nil {
+		s.packer.err = s.target.wrap(err)
+		return s.packer.err
+	}
+	return nil
+}
+
+// whole returns an error where the last window lacks a block.
+func (s *blockSink) whole() error {
+	if err := s.order.Whole(); err != nil {
+		return s.target.wrap(err)
+	}
+	return nil
+}
+
+// resize sets the rows of the datasets of blocks.
+func (s *blockSink) resize(rows int64) error {
+	err := locked(func() error {
+		for _, id := range s.target.sets[:len(s.layouts)] {
+			if err := extend(id, rows); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return s.target.wrap(err)
+	}
+	return nil
+}
+
+// Close writes what is queued and the windows, and gives the file its name. After a failed Write, and where the last
+// window lacks a block, it drops the file.
 func (s *blockSink) Close() error {
 	if s.closed {
 		return nil
@@ -91,7 +141,10 @@ func (s *blockSink) Close() error {
 	s.closed = true
 	err := s.packer.stop()
 	if err == nil {
-		err = s.resize(s.n)
+		err = s.whole()
+	}
+	if err == nil {
+		err = s.resize(int64(s.order.Len()))
 	}
 	if err != nil {
 		s.target.abort()

@@ -5,6 +5,7 @@ package hdf5
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -76,15 +77,15 @@ func noise(seed uint64, l tensor.Layout) []byte {
 	return b
 }
 
-// readBlocks reads the dataset data of a file, and whether each chunk was written.
-func readBlocks(t *testing.T, path string, size int) (blocks [][]byte, wrote []bool) {
+// readBlocks reads a dataset of a file, and whether each chunk was written.
+func readBlocks(t *testing.T, path, name string, size int) (blocks [][]byte, wrote []bool) {
 	t.Helper()
 	h, err := hdf5.OpenFile(path, hdf5.F_ACC_RDONLY)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer h.Close()
-	id, err := openDataset(h.ID(), "data")
+	id, err := openDataset(h.ID(), name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -147,7 +148,7 @@ func TestBlocksRoundTrip(t *testing.T) {
 				if err := s.Close(); err != nil {
 					t.Fatal(err)
 				}
-				got, wrote := readBlocks(t, path, l.Bytes())
+				got, wrote := readBlocks(t, path, "data", l.Bytes())
 				if len(got) != len(want) {
 					t.Fatalf("%d blocks, want %d", len(got), len(want))
 				}
@@ -171,8 +172,131 @@ func TestNoBlocks(t *testing.T) {
 	if err := errors.Join(s.Close(), s.Close()); err != nil {
 		t.Fatal(err)
 	}
-	if got, _ := readBlocks(t, path, l.Bytes()); len(got) != 0 {
+	if got, _ := readBlocks(t, path, "data", l.Bytes()); len(got) != 0 {
 		t.Errorf("%d blocks", len(got))
+	}
+}
+
+// parts are three representations, two of them of one name.
+var parts = []tensor.Layout{
+	{Name: "counts", Shape: tensor.Shape{4, 9, 11}, DType: tensor.Uint8},
+	{Name: "surface", Shape: tensor.Shape{2, 30, 40}, DType: tensor.Float32},
+	{Name: "counts", Shape: tensor.Shape{6}, DType: tensor.Int32},
+}
+
+// writeParts writes n windows; every fifth block of a representation is empty, of another window in each.
+func writeParts(t *testing.T, path, compression string, layouts []tensor.Layout, n int) (each [][][]byte) {
+	t.Helper()
+	s, err := Create(path, Threads(3), Compression(compression)).Open(layouts...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	each = make([][][]byte, len(layouts))
+	for i := range n {
+		for part, l := range layouts {
+			b := noise(uint64(10*i+part), l)
+			if i%5 == part {
+				clear(b)
+			}
+			each[part] = append(each[part], b)
+			block := tensor.Block{Part: part, Index: i, Start: int64(i) * 50, End: int64(i)*50 + 50, Events: int64(i) % 7, Shape: l.Shape, DType: l.DType, Data: b}
+			if err := s.Write(context.Background(), block); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return each
+}
+
+// Several representations lie side by side, each with its own sparse chunks, and the windows are there once.
+func TestSeveralParts(t *testing.T) {
+	for _, compression := range Compressions {
+		for _, n := range []int{0, 1, 2*extendBy + 3} {
+			path := filepath.Join(t.TempDir(), "out.h5")
+			each := writeParts(t, path, compression, parts, n)
+			for part, name := range []string{"counts", "surface", "counts_2"} {
+				l := parts[part]
+				got, wrote := readBlocks(t, path, name, l.Bytes())
+				if len(got) != n {
+					t.Fatalf("%s: %s has %d blocks, want %d", compression, name, len(got), n)
+				}
+				for i := range got {
+					if !bytes.Equal(got[i], each[part][i]) || wrote[i] != (i%5 != part) {
+						t.Fatalf("%s: block %d of %s differs, or a block of zeros was written (%v)", compression, i, name, wrote[i])
+					}
+				}
+				b, err := OpenBlocks(path, name)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if !b.Layout().Shape.Equal(l.Shape) || b.Layout().DType != l.DType {
+					t.Errorf("%s: %v", name, b.Layout())
+				}
+				if err := b.Close(); err != nil {
+					t.Fatal(err)
+				}
+			}
+			for name, of := range map[string]func(i int64) int64{
+				tensor.WindowStart: func(i int64) int64 { return 50 * i }, tensor.WindowEnd: func(i int64) int64 { return 50*i + 50 },
+				tensor.WindowEvents: func(i int64) int64 { return i % 7 },
+			} {
+				b, err := OpenBlocks(path, name)
+				if err != nil || b.Len() != n {
+					t.Fatalf("%s: %v, %v", name, b, err)
+				}
+				var got [8]byte
+				for i := range n {
+					if err := b.Read(i, got[:]); err != nil || int64(binary.LittleEndian.Uint64(got[:])) != of(int64(i)) {
+						t.Fatalf("%s[%d] = %v, want %d (%v)", name, i, got, of(int64(i)), err)
+					}
+				}
+				if err := b.Close(); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+	}
+}
+
+// A window that lacks a block is never completed, and neither is a file of none.
+func TestPartsRefuse(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "out.h5")
+	for name, layouts := range map[string][]tensor.Layout{
+		"none": nil, "an empty one": {parts[0], {Name: "no", Shape: tensor.Shape{0, 3}}}, "a huge one": {parts[0], {Name: "no", Shape: tensor.Shape{1 << 20, 1 << 12}}},
+	} {
+		if _, err := Create(path).Open(layouts...); err == nil {
+			t.Errorf("%s is accepted", name)
+		}
+	}
+	for name, end := range map[string]func(tensor.Sink) error{
+		"abort": tensor.Sink.Abort,
+		"a window that is not whole": func(s tensor.Sink) error {
+			if err := s.Close(); err == nil || !strings.Contains(err.Error(), "window 0 lacks its block of surface") {
+				t.Errorf("a window that is not whole: %v", err)
+			}
+			return nil
+		},
+	} {
+		s, err := Create(path).Open(parts...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Write(context.Background(), tensor.Block{Data: noise(1, parts[0])}); err != nil {
+			t.Fatal(err)
+		}
+		if s.Write(context.Background(), tensor.Block{Data: noise(1, parts[0])}) == nil {
+			t.Error("the first representation came twice")
+		}
+		if err := end(s); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if left, _ := os.ReadDir(dir); len(left) != 0 {
+			t.Errorf("%s leaves %v", name, left)
+		}
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/evq-project/evq/io/atomicfile"
@@ -185,6 +186,9 @@ func TestSinkRefuses(t *testing.T) {
 		if _, err := Create(path).Open(tensor.Layout{Shape: shape}); err == nil {
 			t.Errorf("blocks of %v were accepted", shape)
 		}
+	}
+	if _, err := Create(path).Open(layout, layout); err == nil || !strings.Contains(err.Error(), "a.png: 2 representations") {
+		t.Errorf("two representations on one sheet: %v", err)
 	}
 	s, err := Create(path).Open(layout)
 	if err != nil {

@@ -88,8 +88,11 @@ func (l Layout) Size() (bytes int64, ok bool) {
 	return bytes, true
 }
 
-// Check refuses a block of another size than the layout's.
+// Check refuses a block of another size or type than the layout's.
 func (l Layout) Check(b Block) error {
+	if b.DType != l.DType {
+		return fmt.Errorf("block %d is of %v, not of %v", b.Index, b.DType, l.DType)
+	}
 	if len(b.Data) != l.Bytes() {
 		return fmt.Errorf("block %d has %d bytes; %v of %v have %d", b.Index, len(b.Data), l.Shape, l.DType, l.Bytes())
 	}
@@ -104,7 +107,8 @@ type Block struct {
 	Events     int64 // how many events lie in the window
 	Shape      Shape
 	DType      DType
-	Data       []byte // Shape.Len() elements in C order
+	Data       []byte // Shape.Len() elements in C order; not to be changed
+	Zero       bool   // every element is zero, and Data need not be looked at
 
 	pool *Pool
 }

@@ -40,7 +40,7 @@ func TestWindows(t *testing.T) {
 	}
 	a, b := Block{Index: 4, End: 9, Events: 1, Data: make([]byte, 2)}, Block{Part: 1, Index: 4, End: 9, Events: 1, Data: make([]byte, 3)}
 	for name, wrong := range map[string]Block{
-		"the second before the first": b, "a size": {Data: make([]byte, 3)}, "a negative part": {Part: -1}, "a part that is not": {Part: 2},
+		"the second before the first": b, "a size": {Data: make([]byte, 3)}, "a type": {Data: make([]byte, 2), DType: Int8}, "a negative part": {Part: -1}, "a part that is not": {Part: 2},
 	} {
 		if w.Add(wrong) == nil {
 			t.Errorf("%s was accepted", name)

@@ -43,14 +43,29 @@ var emptyScan = Rule{
 	Name: "empty_scan",
 	Doc:  "where a filter keeps nothing, nothing is read",
 	Rewrite: func(n plan.Node) plan.Node {
-		switch n := n.(type) {
-		case *plan.Filter:
-			if n.Pred == exprs.False && n.Kind() == plan.Events {
-				if _, done := n.In.(*plan.Empty); !done {
-					return &plan.Filter{In: &plan.Empty{Of: plan.Source(n)}, Pred: n.Pred}
-				}
-			}
+		f, ok := n.(*plan.Filter)
+		if !ok || f.Pred != exprs.False || f.Kind() != plan.Events {
+			return nil
 		}
-		return nil
+		in := emptied(f.In)
+		if in == nil {
+			return nil
+		}
+		return f.With(in)
 	},
+}
+
+// emptied returns a plan whose scan reads nothing, or nil where it does so already. What lies between stays: it may
+// change the sensor's size.
+func emptied(n plan.Node) plan.Node {
+	switch n := n.(type) {
+	case *plan.Scan:
+		return &plan.Empty{Of: n}
+	case *plan.Empty:
+		return nil
+	}
+	if in := emptied(n.Input()); in != nil {
+		return n.With(in)
+	}
+	return nil
 }

@@ -60,14 +60,19 @@ type Step struct {
 	After plan.Node
 }
 
-// passes bounds the rounds; rules that still change the plan after so many do not converge.
+// passes bounds the rounds, beside one for each node of the plan, which a filter may pass one a round; rules that still
+// change the plan after so many do not converge.
 const passes = 16
 
 // Run applies the rules until none changes the plan. It validates the plan after every change, so that a
 // broken rule is named and not merely noticed.
 func Run(n plan.Node, rules []Rule) (plan.Node, []Step, error) {
 	var steps []Step
-	for range passes {
+	most := passes
+	for in := n; in != nil; in = in.Input() {
+		most++
+	}
+	for range most {
 		before := len(steps)
 		for _, r := range rules {
 			out := bottomUp(n, r)
@@ -86,7 +91,7 @@ func Run(n plan.Node, rules []Rule) (plan.Node, []Step, error) {
 			return n, steps, nil
 		}
 	}
-	return nil, steps, fmt.Errorf("optimize: no end after %d passes; the last rule was %s", passes, steps[len(steps)-1].Rule)
+	return nil, steps, fmt.Errorf("optimize: no end after %d passes; the last rule was %s", most, steps[len(steps)-1].Rule)
 }
 
 // bottomUp rewrites n from its scan upwards; it returns nil where the rule changes nothing.

@@ -100,6 +100,9 @@ func (s Surface) Layout(g event.Geometry) tensor.Layout {
 	return tensor.Layout{Name: name, Shape: tensor.Shape{columns * rows, 2, 2*s.Radius + 1, 2*s.Radius + 1}, DType: tensor.Float32}
 }
 
+// Blank implements udf.Blanker: a window without events makes zeros.
+func (Surface) Blank() bool { return true }
+
 // Columns are all of them.
 func (s Surface) Columns() event.Columns { return event.AllColumns }
 

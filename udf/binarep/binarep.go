@@ -92,6 +92,9 @@ func (f Frames) Layout(g event.Geometry) tensor.Layout {
 	return tensor.Layout{Name: name, Shape: tensor.Shape{f.Frames, 2, g.Height, g.Width}, DType: tensor.Float32}
 }
 
+// Blank implements udf.Blanker: a window without events makes zeros.
+func (Frames) Blank() bool { return true }
+
 // Columns are all of them.
 func (f Frames) Columns() event.Columns { return event.AllColumns }
 

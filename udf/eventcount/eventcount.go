@@ -40,6 +40,9 @@ func (Count) Layout(g event.Geometry) tensor.Layout {
 	return tensor.Layout{Name: name, Shape: tensor.Shape{g.Height, g.Width}, DType: tensor.Uint32}
 }
 
+// Blank implements udf.Blanker: a window without events makes zeros.
+func (Count) Blank() bool { return true }
+
 // Columns are the coordinates.
 func (Count) Columns() event.Columns { return event.ColX | event.ColY }
 

@@ -96,6 +96,9 @@ func (f Frame) Layout(g event.Geometry) tensor.Layout {
 	return tensor.Layout{Name: name, Shape: tensor.Shape{f.Bins, 2, g.Height, g.Width}, DType: tensor.Uint32}
 }
 
+// Blank implements udf.Blanker: a window without events makes zeros.
+func (Frame) Blank() bool { return true }
+
 // Columns are all of them.
 func (f Frame) Columns() event.Columns { return event.AllColumns }
 

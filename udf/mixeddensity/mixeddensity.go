@@ -52,6 +52,9 @@ func (s Stack) Layout(g event.Geometry) tensor.Layout {
 	return tensor.Layout{Name: name, Shape: tensor.Shape{s.Bins, g.Height / d, g.Width / d}, DType: tensor.Int8}
 }
 
+// Blank implements udf.Blanker: a window without events makes zeros.
+func (Stack) Blank() bool { return true }
+
 // Columns are all of them.
 func (s Stack) Columns() event.Columns { return event.AllColumns }
 

@@ -108,6 +108,9 @@ func (h Histogram) Layout(g event.Geometry) tensor.Layout {
 	return tensor.Layout{Name: name, Shape: tensor.Shape{grid.Channels(), grid.Rows(), grid.Columns()}, DType: tensor.Uint8}
 }
 
+// Blank implements udf.Blanker: a window without events makes zeros.
+func (Histogram) Blank() bool { return true }
+
 // Columns are all of them.
 func (h Histogram) Columns() event.Columns { return event.AllColumns }
 

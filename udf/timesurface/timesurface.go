@@ -160,3 +160,6 @@ func (e *encoder) show(end int64, data []byte) {
 
 func (e *encoder) OffSensor() int64 { return e.offSensor }
 func (e *encoder) Close() error     { return nil }
+
+// Blank implements udf.Blanker: without a memory, a window without events makes zeros.
+func (s Surface) Blank() bool { return s.Memory != udf.Recording }

@@ -94,6 +94,9 @@ func (v Grid) Layout(g event.Geometry) tensor.Layout {
 	return tensor.Layout{Name: name, Shape: tensor.Shape{v.halves() * v.Bins, g.Height, g.Width}, DType: tensor.Float32}
 }
 
+// Blank implements udf.Blanker: a window without events makes zeros.
+func (Grid) Blank() bool { return true }
+
 // Columns are all of them.
 func (v Grid) Columns() event.Columns { return event.AllColumns }
 

@@ -112,7 +112,8 @@ func byName(ctx context.Context, events engine.Frame) error {
 	kept := events.Filter(middle).Apply(changes)
 
 	fmt.Println("by name: the plan")
-	plan, err := kept.Window(engine.Every(50 * time.Millisecond)).Represent(recent).Explain()
+	plan, err := kept.Window(engine.Every(50*time.Millisecond)).Represent(recent).
+		Explain(engine.Threads(2), engine.Device("cpu")) // or it would say what this machine has
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"math"
+
 	"github.com/evq-project/evq/io/event"
 	"github.com/evq-project/evq/udf"
 )
@@ -33,14 +35,8 @@ type spans struct{ least, greatest []int64 }
 
 // Add takes in the next events: event i has the argument args[0][i] and belongs to group of[i].
 func (s *spans) Add(args [][]int64, of []int32, groups int) error {
-	known := len(s.least)
-	for len(s.least) < groups { // new groups begin at their first event, wherever that is among these
-		s.least, s.greatest = append(s.least, 0), append(s.greatest, 0)
-	}
-	for i := len(of) - 1; i >= 0; i-- {
-		if g := int(of[i]); g >= known {
-			s.least[g], s.greatest[g] = args[0][i], args[0][i]
-		}
+	for len(s.least) < groups {
+		s.least, s.greatest = append(s.least, math.MaxInt64), append(s.greatest, math.MinInt64)
 	}
 	for i, g := range of {
 		s.least[g] = min(s.least[g], args[0][i])
