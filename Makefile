@@ -8,7 +8,10 @@ FUZZTIME ?= 2m
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
 LDFLAGS := -X main.version=$(VERSION)
 
-.PHONY: build build-static demo deps test fuzz lint bench clean help
+# How many random queries make test-long runs in every way.
+QUERIES ?= 10000
+
+.PHONY: build build-static demo deps test test-long fuzz lint bench clean help
 
 build: deps ## build bin/evq
 	$(GO) build -tags '$(TAGS)' -ldflags '$(LDFLAGS)' -o bin/evq ./cmd/evq
@@ -23,6 +26,9 @@ demo: build ## make, convert, query and draw a small recording under demo/
 
 test: deps ## run every test
 	$(GO) test -tags '$(TAGS)' ./...
+
+test-long: deps ## run QUERIES random queries in every way; `make test` runs 300
+	EVQ_LONG='$(QUERIES)' $(GO) test -tags '$(TAGS)' -run '^TestDifferential$$' -timeout 2h ./engine
 
 fuzz: deps ## run every fuzz target for FUZZTIME; `make test` runs their corpora only
 	@set -e; for dir in $$(grep -rl --include='*_test.go' '^func Fuzz' . | xargs -n1 dirname | sort -u); do \

@@ -10,13 +10,11 @@ import (
 	"go/token"
 	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"reflect"
 	"regexp"
 	"runtime"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/evq-project/evq/engine"
@@ -72,13 +70,50 @@ func TestCookbook(t *testing.T) {
 	for _, r := range recipes {
 		out := runShell(t, evq, dir, r.shell)
 		fmt.Fprintf(&page, "\n## %s\n\n%s\n\n```sh\n%s\n```\n\n```go\n%s\n```\n\n```text\n%s```\n",
-			r.question, r.say, r.shell, sources[nameOf(r.code)], out)
+			r.question, wrapped(r.say), r.shell, sources[nameOf(r.code)], out)
 		t.Run(nameOf(r.code), func(t *testing.T) {
 			t.Chdir(dir)
 			compare(t, r, out)
 		})
 	}
 	checkPage(t, "cookbook.md", page.String())
+}
+
+// The example of docs/query.md is code that runs, and gives what its command gives.
+func TestQueryExample(t *testing.T) {
+	evq := buildCommand(t)
+	dir := t.TempDir()
+	text := string(read(t, "docs/query.md"))
+	if !strings.Contains(text, "```go\n"+recipeSources(t)["asking"]+"\n```") {
+		t.Error("docs/query.md does not show the function asking as it stands in recipes_test.go")
+	}
+	_, shell, _ := strings.Cut(text, "```sh\n")
+	shell, _, _ = strings.Cut(shell, "```")
+	runShell(t, evq, dir, setup)
+	out := runShell(t, evq, dir, shell)
+	t.Chdir(dir)
+	compare(t, recipe{question: "docs/query.md", shell: shell, code: asking}, out)
+}
+
+// wrapped breaks text into lines of a page.
+func wrapped(text string) string {
+	const width = 120
+	var out strings.Builder
+	n := 0
+	for word := range strings.FieldsSeq(text) {
+		switch {
+		case n == 0:
+		case n+1+len(word) > width:
+			out.WriteByte('\n')
+			n = 0
+		default:
+			out.WriteByte(' ')
+			n++
+		}
+		out.WriteString(word)
+		n += len(word)
+	}
+	return out.String()
 }
 
 // checkPage compares a page with what it must be, or writes it.
@@ -102,114 +137,6 @@ func firstDifference(got, want string) string {
 		}
 	}
 	return fmt.Sprintf("%d lines instead of %d", len(a), len(b))
-}
-
-// command is the program that the tests run, built by the first of them.
-type command struct {
-	once sync.Once
-	exe  string
-}
-
-var evqCommand command
-
-// TestMain removes what the tests built.
-func TestMain(m *testing.M) {
-	code := m.Run()
-	if evqCommand.exe != "" {
-		_ = os.RemoveAll(filepath.Dir(evqCommand.exe))
-	}
-	os.Exit(code)
-}
-
-// buildCommand returns the path of evq.
-func buildCommand(t *testing.T) string {
-	t.Helper()
-	if testing.Short() {
-		t.Skip("builds the command")
-	}
-	evqCommand.once.Do(func() {
-		dir, err := os.MkdirTemp("", "evq-docs")
-		if err != nil {
-			t.Fatal(err)
-		}
-		evqCommand.exe = filepath.Join(dir, "evq.exe")
-		goCommand(t, root, "build", "-buildvcs=false", "-o", evqCommand.exe, "./cmd/evq")
-	})
-	return evqCommand.exe
-}
-
-// goCommand runs the go command, which must not reach for the network, and returns what it prints.
-func goCommand(t *testing.T, dir string, args ...string) string {
-	t.Helper()
-	if _, err := exec.LookPath("go"); err != nil {
-		t.Skip("the go command is not to be had here")
-	}
-	cmd := exec.Command("go", args...)
-	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "GOPROXY=off", "GOFLAGS=-mod=readonly", "GOWORK=off")
-	var out, errOut bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &errOut
-	if err := cmd.Run(); err != nil {
-		t.Fatalf("go %s in %s: %v\n%s", strings.Join(args, " "), dir, err, errOut.String())
-	}
-	return out.String()
-}
-
-// duration is what ends the line in which the command sums up what it wrote.
-var duration = regexp.MustCompile(`(?m), [0-9.]+ s( \([^)]*\))?$`)
-
-// runShell runs commands of evq, one a line. It returns what they print, or where that is nothing, what they say.
-func runShell(t *testing.T, evq, dir, text string) string {
-	t.Helper()
-	var out, said strings.Builder
-	for line := range strings.Lines(strings.ReplaceAll(text, "\\\n", " ")) {
-		words := shellWords(t, line)
-		if words[0] != "evq" {
-			t.Fatalf("%q is no command of evq", line)
-		}
-		cmd := exec.Command(evq, words[1:]...)
-		cmd.Dir = dir
-		var o, e bytes.Buffer
-		cmd.Stdout, cmd.Stderr = &o, &e
-		if err := cmd.Run(); err != nil {
-			t.Fatalf("%s: %v\n%s", line, err, e.String())
-		}
-		out.Write(o.Bytes())
-		said.WriteString(duration.ReplaceAllString(e.String(), ""))
-	}
-	if out.Len() == 0 {
-		return said.String()
-	}
-	return out.String()
-}
-
-// shellWords splits a line as a shell does: at blanks, but not within quotes of either kind.
-func shellWords(t *testing.T, line string) (words []string) {
-	t.Helper()
-	var word strings.Builder
-	var quote rune
-	inside := false
-	for _, c := range line + "\n" {
-		switch {
-		case quote != 0 && c == quote:
-			quote = 0
-		case quote == 0 && (c == '\'' || c == '"'):
-			quote, inside = c, true
-		case quote == 0 && strings.ContainsRune(" \t\n", c):
-			if inside {
-				words = append(words, word.String())
-			}
-			word.Reset()
-			inside = false
-		default:
-			word.WriteRune(c)
-			inside = true
-		}
-	}
-	if quote != 0 || len(words) == 0 {
-		t.Fatalf("%q is no command", line)
-	}
-	return words
 }
 
 // recipeSources returns the text of each function of recipes_test.go.

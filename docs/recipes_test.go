@@ -204,3 +204,16 @@ func behindMask(rec *engine.Recording) (engine.Table, error) {
 	}
 	return rec.Frame().Filter(outside).Group(exprs.P).Table, nil
 }
+
+// asking is the example of docs/query.md.
+func asking(rec *engine.Recording) (engine.Table, error) {
+	middle, err := exprs.Circle(32, 24, 10)
+	if err != nil {
+		return engine.Table{}, err
+	}
+	return rec.Frame().
+		Filter(middle).
+		Window(engine.Every(500*time.Millisecond)).
+		Group(exprs.P).
+		Agg(engine.Agg(aggregates.Count), engine.Agg(aggregates.Mean, exprs.X).As("cx")), nil
+}

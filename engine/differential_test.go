@@ -110,7 +110,9 @@ func agree(t testing.TB, seed uint64) (naive bool) {
 }
 
 // nameless is an error without the name of its source.
-func nameless(err error, w way) string { return strings.ReplaceAll(err.Error(), w.src.String(), "SOURCE") }
+func nameless(err error, w way) string {
+	return strings.ReplaceAll(err.Error(), w.src.String(), "SOURCE")
+}
 
 // TestDifferential runs random queries over random recordings in every way there is. EVQ_LONG says how many, where 300
 // are too few: `make test-long` runs 10,000. A seed that fails is kept in TestSeeds.

@@ -55,7 +55,9 @@ func (r *runner) run(ctx context.Context, op exec.Operator, next func(context.Co
 	defer cancel()
 	var err error
 	for err == nil {
-		err = next(ctx)
+		if err = ctx.Err(); err == nil { // windows without events need no source that would notice
+			err = next(ctx)
+		}
 	}
 	if errors.Is(err, io.EOF) {
 		err = nil

@@ -211,6 +211,9 @@ var cellAxes = []string{"x", "y", "channel", "bin", "axis4", "axis5"}
 
 // Fields returns the columns of a plan that yields a table: none where it yields none.
 func Fields(n Node) []Field {
+	if n.Kind() != Rows {
+		return nil
+	}
 	for ; n != nil; n = n.Input() {
 		switch n := n.(type) {
 		case *Group:

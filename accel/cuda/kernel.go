@@ -30,13 +30,11 @@ type kernel struct {
 	limit   scatter.Limit
 	slots   [2]slot
 	args    *arguments
-	pinned  runtime.Pinner
 }
 
 // openKernel readies everything but the buffers; those grow with the jobs.
 func openKernel(d *driver, device int32, ptx []byte, g accel.Grid) (accel.Kernel, error) {
 	k := &kernel{driver: d, device: device, planner: scatter.NewPlanner(g), params: scatter.ParamsOf(g), args: new(arguments)}
-	k.pinned.Pin(k.args)
 	if err := k.call(cuDevicePrimaryCtxRetain, uintptr(unsafe.Pointer(&k.context)), uintptr(device)); err != nil {
 		return nil, err
 	}
@@ -95,6 +93,7 @@ func (k *kernel) Scatter(ctx context.Context, job accel.Job, dst []uint8) (offSe
 	}
 	var pin runtime.Pinner
 	pin.Pin(&dst[0])
+	pin.Pin(k.args)
 	defer pin.Unpin()
 	r := run{kernel: k, ctx: ctx, dst: dst, limit: k.limit}
 	err = k.bound(func() error {
@@ -136,7 +135,6 @@ func (k *kernel) Close() error {
 	}))
 	errs = append(errs, k.call(cuDevicePrimaryCtxRelease, uintptr(k.device)))
 	k.context, k.module = 0, 0
-	k.pinned.Unpin()
 	return errors.Join(errs...)
 }
 
@@ -203,8 +201,8 @@ func (r *run) reserve(s *slot, b scatter.Batch) (smaller bool, err error) {
 			return false, err
 		}
 	}
-	if err := s.reserve(r.driver, b); err == nil {
-		return false, nil
+	if err = s.reserve(r.driver, b); !errors.As(err, &failed) || failed.Code != outOfMemory {
+		return false, err
 	}
 	if b.Windows == 1 {
 		return false, fmt.Errorf("accel: window %d needs %d MiB of the device for %d events and %d counts: %w; use shorter windows, fewer bins or --device cpu",

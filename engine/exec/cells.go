@@ -40,6 +40,9 @@ func (c *Cells) Next(ctx context.Context) (Rows, error) {
 		if r.N > 0 {
 			return r, nil
 		}
+		if err := ctx.Err(); err != nil { // blocks without a value may go on for ever
+			return Rows{}, err
+		}
 	}
 }
 

@@ -56,7 +56,7 @@ func (d *Dense) Next(ctx context.Context) (tensor.Block, error) {
 		if uint64(p) > 1 {
 			return tensor.Block{}, fmt.Errorf("window %d: %w", w.Index, udf.ErrPolarity)
 		}
-		c := p*int64(d.Bins) + int64(g.Bins[i])
+		c := p*int64(d.Bins) + g.Bins[i]
 		b.Data[(c*rows+y)*cols+x] = d.count(n)
 	}
 	return b, nil

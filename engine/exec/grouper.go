@@ -128,7 +128,7 @@ func (r *grouper) flush(w event.Window) (Groups, error) {
 	}
 	order := r.ids.sorted()
 	if r.Bin.any() {
-		g.Bins = make([]int32, g.N)
+		g.Bins = make([]int64, g.N)
 	}
 	g.Keys = make([][]int64, len(r.Keys))
 	for k := range g.Keys {
@@ -138,7 +138,7 @@ func (r *grouper) flush(w event.Window) (Groups, error) {
 	for i, id := range order {
 		bin := r.ids.key(int(id), row)
 		if g.Bins != nil {
-			g.Bins[i] = int32(bin)
+			g.Bins[i] = int64(bin)
 		}
 		for k, v := range row {
 			g.Keys[k][i] = v

@@ -2,6 +2,7 @@ package exec
 
 import (
 	"fmt"
+	"math"
 	"sort"
 	"strings"
 	"time"
@@ -16,7 +17,7 @@ import (
 type Groups struct {
 	Window event.Window // Hi-Lo is the number of its events; Lo and Hi point nowhere
 	N      int          // rows
-	Bins   []int32      // the bin of each row; nil where windows are not binned
+	Bins   []int64      // the bin of each row; nil where windows are not binned
 	Keys   [][]int64    // one column per key
 	Values []udf.Column // one column per aggregate
 }
@@ -113,7 +114,7 @@ func (b Binning) any() bool { return b.Bins > 0 || b.Width > 0 }
 // of returns the bin of an event at time t of a window whose events have the times all.
 func (b Binning) of(t int64, w event.Window, all []int64) int {
 	if b.Width > 0 {
-		return int((t - w.Start) / b.Width)
+		return int((uint64(t) - uint64(w.Start)) / uint64(b.Width) & math.MaxInt64) // the difference fits, whatever the times
 	}
 	from, to := b.limits(w, all)
 	return b.Rounding.Bin(t-from, to-from, b.Bins)

@@ -52,7 +52,7 @@ func (h *PlainGroup) Next(ctx context.Context) (Groups, error) {
 }
 
 type groupKey struct {
-	bin  int32
+	bin  int64
 	keys [maxKeys]int64
 }
 
@@ -111,7 +111,7 @@ func (h *PlainGroup) keysOf(w event.Window, b event.Batch) []*groupKey {
 		}
 		k := &groupKey{}
 		if h.Bin.any() {
-			k.bin = int32(h.Bin.of(t, w, b.T()))
+			k.bin = int64(h.Bin.of(t, w, b.T()))
 		}
 		for j := range values {
 			k.keys[j] = values[j][i]

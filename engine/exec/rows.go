@@ -70,6 +70,9 @@ func (f *Flat) Next(ctx context.Context) (Rows, error) {
 		if g.N > 0 {
 			return f.rows(g), nil
 		}
+		if err := ctx.Err(); err != nil { // windows without rows may go on for ever
+			return Rows{}, err
+		}
 	}
 }
 
@@ -82,11 +85,7 @@ func (f *Flat) rows(g Groups) Rows {
 		}
 	}
 	if f.Binned {
-		bins := make([]int64, g.N)
-		for i, b := range g.Bins {
-			bins[i] = int64(b)
-		}
-		add(bins)
+		add(g.Bins)
 	}
 	for _, k := range g.Keys {
 		add(k)

@@ -80,6 +80,10 @@ func (s *blockSink) Write(ctx context.Context, b tensor.Block) error {
 		b.Release()
 		return err
 	}
+	if b.Zero { // a chunk that isn't written reads as zeros
+		b.Release()
+		return ctx.Err()
+	}
 	return s.packer.add(ctx, b.Part, row, b.Data, b.Release)
 }
 

@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"path/filepath"
 	"strings"
 
@@ -154,12 +155,21 @@ func openArray(o output, layouts []tensor.Layout) (body, error) {
 	return array{f, l}, nil
 }
 
+// write leaves a hole for zeros: it takes no room on most systems, and reads as what it stands for.
 func (a array) write(b tensor.Block) error {
+	if b.Zero {
+		_, err := a.Seek(int64(len(b.Data)), io.SeekCurrent)
+		return err
+	}
 	_, err := a.Write(b.Data)
 	return err
 }
 
 func (a array) complete(n int) error {
+	// The last blocks may be holes.
+	if err := a.Truncate(int64(len(blockHeader(a.layout, n))) + int64(n)*int64(a.layout.Bytes())); err != nil {
+		return errors.Join(err, a.Abort())
+	}
 	if _, err := a.WriteAt(blockHeader(a.layout, n), 0); err != nil {
 		return errors.Join(err, a.Abort())
 	}

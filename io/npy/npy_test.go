@@ -427,3 +427,36 @@ func ExampleCreate() {
 	fmt.Println(strings.TrimSpace(string(raw[10:128])), raw[128:])
 	// Output: {'descr': '|u1', 'fortran_order': False, 'shape': (3, 2), } [1 2 1 2 1 2]
 }
+
+// Blocks that say they are zero are holes that read as zeros, also at the end.
+func TestZeroBlocks(t *testing.T) {
+	l := tensor.Layout{Name: "x", Shape: tensor.Shape{2, 3}, DType: tensor.Uint8}
+	for _, name := range []string{"a.npy", "a.npz"} {
+		path, want := filepath.Join(t.TempDir(), name), filepath.Join(t.TempDir(), name)
+		for _, file := range []string{path, want} {
+			s, err := Create(file).Open(l)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, full := range []bool{false, true, false, true, false, false} {
+				b := tensor.Block{Index: i, Shape: l.Shape, DType: l.DType, Data: make([]byte, 6), Zero: !full && file == path}
+				if full {
+					b.Data[i] = 9
+				}
+				if err := s.Write(context.Background(), b); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := s.Close(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		got, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if all, err := os.ReadFile(want); err != nil || !bytes.Equal(got, all) {
+			t.Errorf("%s: holes read otherwise than zeros: %v", name, err)
+		}
+	}
+}

@@ -10,9 +10,10 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/extensions"
 )
 
-// cell appends the text of one value: null where there is none, and quoted text.
+// cell appends the text of one value: null where there is none, and quoted text. BLOBs are base64, times ISO 8601.
 func cell(dst []byte, c arrow.Array, i int, null string, quote func([]byte, string) []byte) []byte {
 	if c.IsNull(i) {
 		return append(dst, null...)
@@ -20,20 +21,34 @@ func cell(dst []byte, c arrow.Array, i int, null string, quote func([]byte, stri
 	switch c := c.(type) {
 	case *array.Int64:
 		return strconv.AppendInt(dst, c.Value(i), 10)
+	case *array.Int32:
+		return strconv.AppendInt(dst, int64(c.Value(i)), 10)
+	case *array.Uint64:
+		return strconv.AppendUint(dst, c.Value(i), 10)
+	case *array.Decimal128:
+		return append(dst, c.Value(i).ToString(c.DataType().(*arrow.Decimal128Type).Scale)...)
+	case *array.Boolean:
+		return strconv.AppendBool(dst, c.Value(i))
 	case *array.Float64:
-		v := c.Value(i)
-		if math.IsNaN(v) || math.IsInf(v, 0) {
-			return append(dst, null...)
-		}
-		form := byte('f')
-		if a := math.Abs(v); a >= 1e15 || a != 0 && a < 1e-5 {
-			form = 'g'
-		}
-		return strconv.AppendFloat(dst, v, form, -1, 64)
+		return number(dst, c.Value(i), 64, null)
+	case *array.Float32:
+		return number(dst, float64(c.Value(i)), 32, null)
 	case *array.String:
 		return quote(dst, c.Value(i))
 	}
 	return quote(dst, c.ValueStr(i))
+}
+
+// number appends a float as short as reads back the same.
+func number(dst []byte, v float64, bits int, null string) []byte {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return append(dst, null...)
+	}
+	form := byte('f')
+	if a := math.Abs(v); a >= 1e15 || a != 0 && a < 1e-5 {
+		form = 'g'
+	}
+	return strconv.AppendFloat(dst, v, form, -1, bits)
 }
 
 // csvText quotes what needs it (RFC 4180).
@@ -124,13 +139,21 @@ func (e *jsonEncoder) write(r arrow.RecordBatch) error {
 			if c > 0 {
 				e.line = append(e.line, ',')
 			}
-			e.line = cell(append(e.line, e.keys[c]...), col, i, "null", jsonText)
+			e.line = jsonCell(append(e.line, e.keys[c]...), col, i)
 		}
 		if _, err := e.w.Write(append(e.line, '}')); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// jsonCell appends one value; what is JSON already, such as a list, stays what it is.
+func jsonCell(dst []byte, c arrow.Array, i int) []byte {
+	if j, ok := c.(*extensions.JSONArray); ok && c.IsValid(i) {
+		return append(dst, j.ValueJSON(i)...)
+	}
+	return cell(dst, c, i, "null", jsonText)
 }
 
 func (e *jsonEncoder) finish() error {

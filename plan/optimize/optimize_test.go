@@ -88,6 +88,8 @@ var goldens = []struct {
 		filter(&plan.Apply{In: scan(), Filter: sieve{}}, exprs.X.Le(3))},
 	{"empty_scan", "a contradiction reads nothing", []Rule{simplifyFilters, emptyScan},
 		filter(scan(), exprs.And(exprs.X.Le(3), exprs.X.Ge(9)))},
+	{"empty_below_map", "what a crop does to the sensor stays, though nothing is read", []Rule{emptyScan},
+		filter(&plan.Apply{In: &plan.Map{In: scan(), By: exprs.Crop{X0: 100, Y0: 50, X1: 299, Y1: 149}}, Filter: sieve{}}, exprs.False)},
 	{"push_limits", "blocks that are not wanted are not made", []Rule{pushLimits},
 		&plan.Limit{N: 3, In: &plan.Limit{N: 7, In: &plan.Represent{In: ends(scan()), Reps: []udf.Representation{stackedhist.Histogram{Bins: 1}}}}}},
 	{"stream_group", "windows that do not overlap hold no event back", []Rule{streamGroup},
@@ -186,5 +188,36 @@ func TestWithout(t *testing.T) {
 	}
 	if _, err := Without(Default, "fuse_histograms"); err == nil {
 		t.Error("a rule that does not exist was left out without a word")
+	}
+}
+
+// TestRulesKeepTheSensor holds every golden plan to the size of the sensor and the columns it had before.
+func TestRulesKeepTheSensor(t *testing.T) {
+	for _, g := range goldens {
+		after, _, err := Run(g.before, g.rules)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if a, b := plan.Geometry(g.before), plan.Geometry(after); a != b {
+			t.Errorf("%s: a sensor of %v became one of %v", g.file, a, b)
+		}
+		if a, b := plan.Fields(g.before), plan.Fields(after); !slices.Equal(a, b) {
+			t.Errorf("%s: columns %v became %v", g.file, a, b)
+		}
+	}
+}
+
+// TestLongPlansEnd has more steps than there are passes for a short plan; a filter passes one of them at a time.
+func TestLongPlansEnd(t *testing.T) {
+	n := scan()
+	for range 5 * passes {
+		n = filter(&plan.Map{In: n, By: exprs.ShiftTime{By: 1}}, exprs.T.Ge(9))
+	}
+	after, _, err := Run(n, Default)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if box := plan.Source(after).Want.Box; box.T0 != 8 {
+		t.Errorf("the scan is told of %v; the lowest filter wants 8 and later", box)
 	}
 }

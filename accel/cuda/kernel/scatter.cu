@@ -27,17 +27,15 @@ EVQ_KERNEL evq_scatter(u32 *__restrict__ counts, const u32 *__restrict__ events,
   for (u32 i = EVQ_THREAD; i < len; i += EVQ_THREADS) {
     u32 cell = evq_cell(events[first + i], base, columns, half_size, plane_step);
     if (cell == EVQ_NOWHERE) continue;
-    if (wrap)
-      evq_count_wrapping(counts, cell);
-    else
-      evq_count_saturating(counts, cell, cutoff);
+    if (wrap) evq_count_wrapping(counts, cell);
+    else evq_count_saturating(counts, cell, cutoff);
   }
 }
 
 // evq_clip brings the cells that events of a run lie in down to the cutoff, after all are counted. Threads that
 // meet in a cell store the same byte.
-EVQ_KERNEL evq_clip(u8 *__restrict__ counts, const u32 *__restrict__ events, const u32 *__restrict__ runs,
-                    u32 columns, u32 half_size, u32 plane_step, u32 cutoff) {
+EVQ_KERNEL evq_clip(u8 *__restrict__ counts, const u32 *__restrict__ events, const u32 *__restrict__ runs, u32 columns,
+                    u32 half_size, u32 plane_step, u32 cutoff) {
   u32 base = runs[3u * EVQ_BLOCK], first = runs[3u * EVQ_BLOCK + 1u], len = runs[3u * EVQ_BLOCK + 2u];
   for (u32 i = EVQ_THREAD; i < len; i += EVQ_THREADS) {
     u32 cell = evq_cell(events[first + i], base, columns, half_size, plane_step);

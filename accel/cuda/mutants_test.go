@@ -1,0 +1,158 @@
+package cuda
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/evq-project/evq/accel"
+	"github.com/evq-project/evq/accel/acceltest"
+)
+
+var update = flag.Bool("update", false, "write the list of surviving mutants anew")
+
+// A mutant is the PTX with one instruction changed.
+type mutant struct {
+	line     int // from 1
+	from, to string
+}
+
+func (m mutant) String() string { return fmt.Sprintf("%s -> %s", m.from, m.to) }
+
+// swaps are instructions and what is put in their place.
+var swaps = [][2]string{
+	{"setp.eq", "setp.ne"}, {"setp.ne", "setp.eq"}, {"setp.lt", "setp.le"}, {"setp.le", "setp.lt"}, {"setp.ge", "setp.gt"},
+	{"setp.gt", "setp.ge"}, {"add.s32", "sub.s32"}, {"sub.s32", "add.s32"}, {"add.s64", "sub.s64"}, {"shl.b32", "shr.u32"},
+	{"shr.u32", "shl.b32"}, {"and.b32", "or.b32"}, {"xor.b32", "or.b32"}, {"or.b32", "and.b32"}, {"not.pred", "mov.pred"},
+	{"xor.pred", "or.pred"}, {"%ctaid.x", "%tid.x"}, {"%ntid.x", "%nctaid.x"}, {"mul.lo", "add"}, {"@%p", "@!%p"},
+	{"bra.uni", "ret;//"},
+}
+
+var (
+	instruction = regexp.MustCompile(`^\s+(@!?%p\d+ )?\s*[a-z]`)
+	immediate   = regexp.MustCompile(`, (-?\d+)(, -?\d+)?;$`)
+	fieldLength = regexp.MustCompile(`(bfe\.u32.*, )(\d+);`)
+	madAddend   = regexp.MustCompile(`mad\.lo\.s32 (\s*%r\d+, %r\d+, %r\d+), %r\d+;`)
+	addAtomic   = regexp.MustCompile(`atom\.global\.add\.u32 (\s*%r\d+, \[%rd\d+\]), %r\d+;`)
+	storeByte   = regexp.MustCompile(`st\.global\.u8 .*;`)
+	parameter   = regexp.MustCompile(`(ld\.param\.u32 .*_param_)(\d)\];`)
+)
+
+// mutantsOf returns every change of one instruction that these rules know.
+func mutantsOf(ptx string) (all []mutant) {
+	for i, line := range strings.Split(ptx, "\n") {
+		if !instruction.MatchString(line) {
+			continue
+		}
+		add := func(to string) {
+			if to != line {
+				all = append(all, mutant{i + 1, strings.TrimSpace(line), strings.TrimSpace(to)})
+			}
+		}
+		for _, s := range swaps {
+			add(strings.Replace(line, s[0], s[1], 1))
+		}
+		if m := immediate.FindStringSubmatchIndex(line); m != nil {
+			n, _ := strconv.Atoi(line[m[2]:m[3]])
+			add(line[:m[2]] + strconv.Itoa(n+1) + line[m[3]:])
+		}
+		if m := fieldLength.FindStringSubmatch(line); m != nil {
+			n, _ := strconv.Atoi(m[2])
+			add(fieldLength.ReplaceAllString(line, "${1}"+strconv.Itoa(n-1)+";"))
+		}
+		if m := parameter.FindStringSubmatch(line); m != nil {
+			n, _ := strconv.Atoi(m[2])
+			add(parameter.ReplaceAllString(line, "${1}"+strconv.Itoa(n-1)+"];"))
+		}
+		add(madAddend.ReplaceAllString(line, "mul.lo.s32 $1;"))
+		add(addAtomic.ReplaceAllString(line, "ld.global.u32 $1;"))
+		add(storeByte.ReplaceAllString(line, "mov.pred %p1, %p1;"))
+	}
+	return all
+}
+
+// hunt are the cases that mutants are tried with, the quick ones first.
+func hunt() (cases []acceltest.Case, want [][]uint8) {
+	for seed := range uint64(24) {
+		cases = append(cases, acceltest.Random(seed))
+	}
+	cases = append(cases, manyBatches(), crowd(false), crowd(true))
+	for _, c := range cases {
+		counts, _ := acceltest.Want(c.Grid, c.Job)
+		want = append(want, counts)
+	}
+	return cases, want
+}
+
+// crowd puts thousands of events on the four counts of one word, so that carries run through all of them at once.
+func crowd(half bool) acceltest.Case {
+	g := accel.Grid{Bins: 1, Width: 4, Height: 1, Downsample: 1, Cutoff: 255, Wrap: true}
+	n, step := 4*256*3+130, 1
+	if half {
+		g.Width, g.Height, g.Downsample, g.Cutoff, step = 8, 2, 2, 254, 2
+	}
+	job := accel.Job{X: make([]uint16, n), Y: make([]uint16, n), P: make([]int8, n), Segments: []accel.Segment{{Len: uint32(n)}}, Windows: 1}
+	for i := range n {
+		job.X[i], job.Y[i] = uint16((i%4)*step+step-1), uint16(step-1)
+	}
+	return acceltest.Case{Name: "crowd", Grid: g, Job: job}
+}
+
+// Tests of the kernel find a mistake in almost any of its instructions. Those they do not find are listed with the
+// reasons in testdata/survivors.txt.
+func TestMutants(t *testing.T) {
+	f := newFake(t)
+	f.do("fakeInstructionLimit", 2e6)
+	cases, want := hunt()
+	lines := strings.Split(string(kernelPTX), "\n")
+	mutants := mutantsOf(string(kernelPTX))
+	var survivors []string
+	for _, m := range mutants {
+		changed := append([]string(nil), lines...)
+		changed[m.line-1] = "\t" + m.to
+		d := New(Options{Library: f.path, Kernel: writePTX(t, strings.Join(changed, "\n"))})
+		alive := true
+		for i, c := range cases {
+			if alive = survives(f, d, c, want[i]); !alive {
+				break
+			}
+		}
+		if alive {
+			survivors = append(survivors, fmt.Sprintf("line %d: %v", m.line, m))
+		}
+	}
+	caught := len(mutants) - len(survivors)
+	t.Logf("%d of %d mutants caught", caught, len(mutants))
+	if 164*caught < 150*len(mutants) {
+		t.Errorf("only %d of %d mutants were caught", caught, len(mutants))
+	}
+	const path = "testdata/survivors.txt"
+	if *update {
+		if err := os.WriteFile(path, []byte(strings.Join(survivors, "\n")+"\n"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	known, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range survivors {
+		if !strings.Contains(string(known), s) {
+			t.Errorf("survived, and is not in %s: %s", path, s)
+		}
+	}
+}
+
+// survives reports whether a kernel counts a case right.
+func survives(f *fake, d accel.Device, c acceltest.Case, want []uint8) bool {
+	err := count(d, c, want)
+	f.fail("", 0, 0, false) // a launch that failed spoils the device until now
+	for range f.stats().LiveContext {
+		f.do(symbols[cuDevicePrimaryCtxRelease], 0)
+	}
+	return err == nil
+}
