@@ -36,6 +36,17 @@ func (f Frame) Map(transforms ...exprs.Transform) Frame {
 	return f
 }
 
+// AddRandom adds n events at random, always the same ones for a seed: uniform from the first event's time to the
+// last's, over the sensor, and in polarity (as tonic's UniformNoise). The recording is read twice.
+func (f Frame) AddRandom(n int64, seed uint64) Frame {
+	return Frame{&plan.AddRandom{In: f.node, N: n, Seed: seed}}
+}
+
+// AddRandomIn is AddRandom in a rectangle of pixels; both corners belong to it.
+func (f Frame) AddRandomIn(n int64, seed uint64, x0, y0, x1, y1 uint16) Frame {
+	return Frame{&plan.AddRandom{In: f.node, N: n, Seed: seed, Region: &plan.Rect{X0: x0, Y0: y0, X1: x1, Y1: y1}}}
+}
+
 // Group groups the whole recording by keys. It is short for Window(WholeRecording()).Group.
 func (f Frame) Group(keys ...exprs.Value) Grouped { return f.Window(WholeRecording()).Group(keys...) }
 

@@ -59,6 +59,8 @@ func (l *lowering) eventsOf(n plan.Node) (exec.EventOp, error) {
 		return &exec.Filter{In: in, Pred: n.Pred}, nil
 	case *plan.Apply:
 		return l.apply(n)
+	case *plan.AddRandom:
+		return l.addRandom(n)
 	case *plan.Map:
 		by, err := n.Projection()
 		if err != nil {
@@ -97,6 +99,21 @@ func (l *lowering) apply(n *plan.Apply) (exec.EventOp, error) {
 		return (&lowering{runner: l.runner}).events(below)
 	}
 	return &exec.Apply{In: in, Filter: n.Filter, Sieve: sieve, First: first}, nil
+}
+
+func (l *lowering) addRandom(n *plan.AddRandom) (exec.EventOp, error) {
+	in, err := l.events(n.In)
+	if err != nil {
+		return nil, err
+	}
+	at, err := n.Pixels()
+	if err != nil {
+		return nil, err
+	}
+	region := event.Everything
+	region.X0, region.Y0, region.X1, region.Y1 = at.X0, at.Y0, at.X1, at.Y1
+	first := func() (exec.EventOp, error) { return (&lowering{runner: l.runner}).events(n.In) }
+	return &exec.AddRandom{In: in, N: n.N, Seed: n.Seed, Region: region, First: first}, nil
 }
 
 // limited lowers a limit of what lower makes of its input.

@@ -35,18 +35,31 @@ type Map struct {
 	By exprs.Transform
 }
 
+// AddRandom adds N events at random: uniform from the first event's time to the last's, and in the pixels of Region,
+// the whole sensor where it has none.
+type AddRandom struct {
+	In     Node
+	N      int64
+	Seed   uint64
+	Region *Rect
+}
+
+// A Rect is a rectangle of pixels; both corners belong to it.
+type Rect struct{ X0, Y0, X1, Y1 uint16 }
+
 // Limit keeps the first N events, windows, rows or blocks.
 type Limit struct {
 	In Node
 	N  int64
 }
 
-func (*Scan) isNode()   {}
-func (*Empty) isNode()  {}
-func (*Filter) isNode() {}
-func (*Apply) isNode()  {}
-func (*Map) isNode()    {}
-func (*Limit) isNode()  {}
+func (*Scan) isNode()      {}
+func (*Empty) isNode()     {}
+func (*Filter) isNode()    {}
+func (*Apply) isNode()     {}
+func (*Map) isNode()       {}
+func (*AddRandom) isNode() {}
+func (*Limit) isNode()     {}
 
 // Kind implements Node.
 func (*Scan) Kind() Kind { return Events }
@@ -62,6 +75,9 @@ func (*Apply) Kind() Kind { return Events }
 
 // Kind implements Node.
 func (*Map) Kind() Kind { return Events }
+
+// Kind implements Node.
+func (*AddRandom) Kind() Kind { return Events }
 
 // Kind implements Node: a limit yields what it reads.
 func (n *Limit) Kind() Kind { return n.In.Kind() }
@@ -80,6 +96,9 @@ func (n *Apply) Input() Node { return n.In }
 
 // Input implements Node.
 func (n *Map) Input() Node { return n.In }
+
+// Input implements Node.
+func (n *AddRandom) Input() Node { return n.In }
 
 // Input implements Node.
 func (n *Limit) Input() Node { return n.In }
@@ -105,6 +124,9 @@ func (n *Apply) With(in Node) Node { c := *n; c.In = in; return &c }
 func (n *Map) With(in Node) Node { c := *n; c.In = in; return &c }
 
 // With implements Node.
+func (n *AddRandom) With(in Node) Node { c := *n; c.In = in; return &c }
+
+// With implements Node.
 func (n *Limit) With(in Node) Node { c := *n; c.In = in; return &c }
 
 func (n *Scan) String() string {
@@ -123,6 +145,28 @@ func (n *Filter) String() string { return "filter " + n.Pred.String() }
 func (n *Apply) String() string  { return "apply " + n.Filter.String() }
 func (n *Map) String() string    { return n.By.String() }
 func (n *Limit) String() string  { return fmt.Sprintf("limit %d", n.N) }
+
+func (n *AddRandom) String() string {
+	s := fmt.Sprintf("add random n=%d seed=%d", n.N, n.Seed)
+	if r := n.Region; r != nil {
+		s += fmt.Sprintf(" region=%d,%d,%d,%d", r.X0, r.Y0, r.X1, r.Y1)
+	}
+	return s
+}
+
+// Pixels returns the region, or the whole sensor.
+func (n *AddRandom) Pixels() (Rect, error) {
+	g := Geometry(n.In)
+	switch r := n.Region; {
+	case r != nil && (r.X0 > r.X1 || r.Y0 > r.Y1):
+		return Rect{}, fmt.Errorf("%w: %q: write the corner with the lesser x and y first", ErrInvalid, n)
+	case r != nil:
+		return *r, nil
+	case !g.Known():
+		return Rect{}, fmt.Errorf("%w: %q: the size of the sensor is not known; give it with --size WIDTHxHEIGHT, or a region", ErrInvalid, n)
+	}
+	return Rect{X1: uint16(min(g.Width, 1<<16) - 1), Y1: uint16(min(g.Height, 1<<16) - 1)}, nil
+}
 
 // Projection returns what the node does to each event.
 func (n *Map) Projection() (exprs.Projection, error) {

@@ -55,6 +55,12 @@ func check(n Node) error {
 		if _, err := n.Projection(); err != nil {
 			return fmt.Errorf("%w: %w", ErrInvalid, err)
 		}
+	case *AddRandom:
+		if n.N < 0 {
+			return fmt.Errorf("%w: %d random events", ErrInvalid, n.N)
+		}
+		_, err := n.Pixels()
+		return err
 	case *Bin:
 		return n.check()
 	case *Represent:

@@ -21,6 +21,7 @@ type step struct {
 	pred      exprs.Expr
 	memory    udf.Filter
 	transform exprs.Transform
+	random    *plan.AddRandom
 }
 
 // Filters are the filters and transforms in the order they were written.
@@ -38,6 +39,11 @@ func (f *filters) flags(cmd *cobra.Command) {
 	for _, t := range exprs.Transforms {
 		f.transformFlag(cmd, t)
 	}
+	add(cmd, &value{kind: "n=N", set: func(s string) error {
+		r, err := randomArgs.parse(s)
+		f.list = append(f.list, step{text: "add-random " + s, random: r})
+		return err
+	}}, "add-random", "", "add events at random, `n=N[,seed=S,region=X0/Y0/X1/Y1]`: uniform in time, over the sensor or a region, and in polarity")
 }
 
 func (f *filters) predicateFlags(cmd *cobra.Command) {
@@ -118,6 +124,8 @@ func (f *filters) frame(ctx context.Context, rec *engine.Recording, opts []engin
 			out = out.Apply(one.memory)
 		case one.transform != nil:
 			out = out.Map(one.transform)
+		case one.random != nil:
+			out = addRandom(out, one.random)
 		default:
 			out = out.Filter(preds[i])
 		}

@@ -318,43 +318,45 @@ func batchOf(e *C.evq_events) event.Batch {
 // finalize sets a block for each group, from place offset of the result on.
 func (a *aggregate) finalize(states []*C.evq_slot, result mapping.Vector, offset int) (err error) {
 	defer guard(a.Name, &err)
-	var groups []Group
-	var rows []int
-	a.mu.Lock()
-	params := a.params
-	a.mu.Unlock()
+	open := map[C.int32_t]Encoder{}
+	held := int64(0)
+	defer func() {
+		a.budget.add(-held)
+		for _, e := range open {
+			err = errors.Join(err, e.Close())
+		}
+	}()
 	for i, s := range states {
 		if s.events == nil {
 			mapping.VectorEnsureValidityWritable(result)
 			mapping.ValiditySetRowInvalid(mapping.VectorGetValidity(result), mapping.IdxT(offset+i))
 			continue
 		}
-		groups = append(groups, Group{Events: batchOf(s.events), Params: params[s.events.params]})
-		rows = append(rows, offset+i)
-	}
-	held, done := int64(0), 0
-	defer func() { a.budget.add(-held) }()
-	for i := range groups { // one after the other, so that only one group at a time is in memory twice
-		one := groups[i : i+1]
-		one[0].Events = inOrder(one[0].Events)
-		err := a.Encode(one, func(block []byte) error {
-			held += int64(len(block))
-			if !a.budget.add(int64(len(block))) {
-				return a.full()
+		e := open[s.events.params]
+		if e == nil {
+			if e, err = a.open(s.events.params); err != nil {
+				return err
 			}
-			mapping.VectorAssignStringElementLen(result, mapping.IdxT(rows[done]), block)
-			done++
-			return nil
-		})
+			open[s.events.params] = e
+		}
+		block, err := e.Encode(inOrder(batchOf(s.events)))
 		if err != nil {
 			return err
 		}
-		one[0].Events = event.Batch{}
-	}
-	if done != len(groups) {
-		return errors.New(a.Name + ": a group has no block")
+		held += int64(len(block)) // DuckDB keeps a copy of each until all are made
+		if !a.budget.add(int64(len(block))) {
+			return a.full()
+		}
+		mapping.VectorAssignStringElementLen(result, mapping.IdxT(offset+i), block)
 	}
 	return nil
+}
+
+func (a *aggregate) open(number C.int32_t) (Encoder, error) {
+	a.mu.Lock()
+	params := a.params[number]
+	a.mu.Unlock()
+	return a.Open(params)
 }
 
 // value reads row i as an argument.

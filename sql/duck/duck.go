@@ -135,18 +135,18 @@ type Aggregate struct {
 	Name string
 	// Least and Most are how few and how many arguments of any type follow the events'.
 	Least, Most int
-	// Params makes what Encode is told of the arguments that follow, of the first row of each group. It is called
-	// once for arguments that stay the same from row to row.
+	// Params makes what Open is told of the arguments that follow, of the first row of each group. It is called once
+	// for arguments that are the same.
 	Params func(args []any) (any, error)
-	// Encode turns the groups of events, each in time order, into one block each, in order. yield is called with one
-	// block after another, which is valid until yield returns.
-	Encode func(groups []Group, yield func(block []byte) error) error
+	// Open readies an encoder for groups of the same parameters. It serves one goroutine.
+	Open func(params any) (Encoder, error)
 }
 
-// A Group is the events of a group. Its memory must not be kept.
-type Group struct {
-	Events event.Batch
-	Params any
+// An Encoder makes a block of the events of a group, which are in time order and whose memory must not be kept. The
+// block is valid until the next one is made.
+type Encoder interface {
+	Encode(b event.Batch) ([]byte, error)
+	Close() error
 }
 
 // ErrMemory reports that functions hold more events and blocks than their budget.
