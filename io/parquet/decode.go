@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/apache/arrow-go/v18/parquet"
 	"github.com/apache/arrow-go/v18/parquet/file"
 
 	"github.com/evq-project/evq/io/event"
@@ -55,9 +56,12 @@ type decoder struct {
 	system   *watched
 
 	group rowGroup
-	next  int64 // rows of the group that are decoded
-	now   int   // the column in work
-	cols  [numColumns]file.ColumnChunkReader
+	next  int64                              // rows of the group that are decoded
+	now   int                                // the column in work
+	cols  [numColumns]file.ColumnChunkReader // of a column that the library decodes
+	fast  [numColumns]*pages                 // of the others
+	slow  bool                               // the library decodes all of them; for tests
+	u16   []uint16
 	i32   []int32
 	i64   []int64
 	bools []bool
@@ -74,6 +78,19 @@ func (d *decoder) open(g rowGroup) (err error) {
 			continue
 		}
 		d.now = k
+		d.fast[k], d.cols[k] = nil, nil
+		if !d.slow && !d.columns.unsigned {
+			physical, encodings := parquet.Types.Int32, fieldEncodings
+			if k == colT {
+				physical, encodings = parquet.Types.Int64, timeEncodings
+			}
+			if d.fast[k], err = newPages(rg, d.file.MetaData().RowGroup(g.index), at, physical, encodings, k == colP); err != nil {
+				return d.wrap(k, err)
+			}
+			if d.fast[k] != nil {
+				continue
+			}
+		}
 		if d.cols[k], err = rg.Column(at); err != nil {
 			return d.wrap(k, err)
 		}
@@ -134,12 +151,18 @@ func (d *decoder) read(b *event.Buffer) (remapped int64, err error) {
 }
 
 func (d *decoder) times(dst []int64) error {
-	r, ok := d.cols[colT].(reader[int64])
-	if !ok {
-		return ErrDamaged
-	}
-	if err := fill(r, dst); err != nil {
-		return err
+	if fast := d.fast[colT]; fast != nil {
+		if err := fast.times(dst); err != nil {
+			return err
+		}
+	} else {
+		r, ok := d.cols[colT].(reader[int64])
+		if !ok {
+			return ErrDamaged
+		}
+		if err := fill(r, dst); err != nil {
+			return err
+		}
 	}
 	if d.columns.unsigned {
 		for _, t := range dst {
@@ -173,6 +196,13 @@ func (d *decoder) coordinates(k int, dst []uint16) ([]uint16, error) {
 	d.now = k
 	bad := -1
 	var err error
+	if fast := d.fast[k]; fast != nil {
+		err = fast.fields(dst)
+		if r, ok := errors.AsType[errRange](err); ok {
+			bad, err = r.at, nil
+		}
+		return d.checked(k, dst, bad, err)
+	}
 	switch r := d.cols[k].(type) {
 	case reader[int32]:
 		src := scratch(&d.i32, len(dst))
@@ -187,6 +217,11 @@ func (d *decoder) coordinates(k int, dst []uint16) ([]uint16, error) {
 	default:
 		err = ErrDamaged
 	}
+	return d.checked(k, dst, bad, err)
+}
+
+// checked reports coordinates that could not be read, or that are none.
+func (d *decoder) checked(k int, dst []uint16, bad int, err error) ([]uint16, error) {
 	if err != nil {
 		return nil, d.wrap(k, err)
 	}
@@ -200,6 +235,9 @@ func (d *decoder) coordinates(k int, dst []uint16) ([]uint16, error) {
 func (d *decoder) polarities(dst []int8) (remapped int64, err error) {
 	d.now = colP
 	bad := -1
+	if d.fast[colP] != nil {
+		return d.fastPolarities(dst)
+	}
 	switch r := d.cols[colP].(type) {
 	case reader[int32]:
 		src := scratch(&d.i32, len(dst))
@@ -221,6 +259,24 @@ func (d *decoder) polarities(dst []int8) (remapped int64, err error) {
 	default:
 		err = ErrDamaged
 	}
+	return d.polarized(remapped, bad, err)
+}
+
+func (d *decoder) fastPolarities(dst []int8) (remapped int64, err error) {
+	src := scratch(&d.u16, len(dst))
+	bad := -1
+	err = d.fast[colP].fields(src)
+	if r, ok := errors.AsType[errRange](err); ok {
+		bad, err = r.at, nil
+	}
+	if err == nil && bad < 0 {
+		remapped, bad = polarize(d.polarity, dst, widen(scratch(&d.i32, len(dst)), src))
+	}
+	return d.polarized(remapped, bad, err)
+}
+
+// polarized reports polarities that could not be read, or that are none.
+func (d *decoder) polarized(remapped int64, bad int, err error) (int64, error) {
 	if err != nil {
 		return 0, d.wrap(colP, err)
 	}

@@ -191,5 +191,5 @@ func (s *Store) openDecoder(want event.Columns, ordered bool) (d *decoder, err e
 	if err != nil {
 		return nil, err
 	}
-	return &decoder{file: r, columns: s.columns, want: want, polarity: s.polarity, ordered: ordered, salvage: s.salvage, system: system}, nil
+	return &decoder{file: r, columns: s.columns, want: want, polarity: s.polarity, ordered: ordered, salvage: s.salvage, slow: s.library, system: system}, nil
 }

@@ -20,6 +20,7 @@ type Store struct {
 	groups   []rowGroup
 	polarity polarity
 	salvage  bool
+	library  bool // the library decodes every column; for tests
 	info     event.Info
 	note     string // what every scan's report says, if anything
 }
