@@ -1,7 +1,7 @@
-# The commands of a working day. `make` alone builds bin/evq with HDF5; docs/build.md has the other ways.
+# The commands of a working day. `make` alone builds bin/evq with HDF5 and DuckDB; docs/build.md has the other ways.
 
 GO      ?= go
-TAGS    ?= hdf5
+TAGS    ?= hdf5 duckdb
 LINTER  := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 # How long each fuzz target runs.
 FUZZTIME ?= 2m
@@ -11,7 +11,7 @@ LDFLAGS := -X main.version=$(VERSION)
 # How many random queries make test-long runs in every way.
 QUERIES ?= 10000
 
-.PHONY: build build-static demo deps test test-long fuzz lint bench clean help
+.PHONY: build build-static demo deps test test-long fuzz lint bench cuda-kernel clean help
 
 build: deps ## build bin/evq
 	$(GO) build -tags '$(TAGS)' -ldflags '$(LDFLAGS)' -o bin/evq ./cmd/evq
@@ -45,6 +45,9 @@ lint: deps ## check format, vet and golangci-lint
 
 bench: deps ## run the benchmarks beside the packages
 	$(GO) test -tags '$(TAGS)' -run '^$$' -bench . -benchmem ./...
+
+cuda-kernel: ## make the CUDA kernel's PTX anew; needs clang 14, and no CUDA
+	accel/cuda/kernel/build
 
 deps: # only what cgo needs; Go fetches its modules itself
 	@TAGS='$(TAGS)' .ci/setup

@@ -52,7 +52,7 @@ func numberOf(d Device, number string) (Device, error) {
 		return nil, fmt.Errorf("accel: %w: there is one device %s; ask for it without a number", ErrUnavailable, d.Name())
 	}
 	if err != nil {
-		return nil, fmt.Errorf("accel: %w: %q is no number of a device; write %s:0, %s:1, ...", ErrUnavailable, number, d.Name(), d.Name())
+		return nil, fmt.Errorf("accel: %w: %q is no number of a device; write %s:0 for the first", ErrUnavailable, number, d.Name())
 	}
 	return many.Number(int(i)), nil
 }

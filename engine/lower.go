@@ -19,9 +19,15 @@ type lowering struct {
 	*runner
 	from      func(*plan.Scan) exec.EventOp // nil: scanOf
 	scan      *exec.Scan
-	represent *exec.Represent
+	represent representing
 	gaps      bool                // a representation remembers: windows bring the events between them
 	meters    []func() exec.Meter // of an analysed run, the scan first
+}
+
+// A representing operator tells what its encoders met.
+type representing interface {
+	OffSensor() int64
+	Notes() []string
 }
 
 // operator lowers a node of any kind.
@@ -346,6 +352,9 @@ func (l *lowering) blocksOf(n plan.Node) (exec.BlockOp, error) {
 }
 
 func (l *lowering) representOf(n *plan.Represent) (exec.BlockOp, error) {
+	if w, ok := n.In.(*plan.Window); ok && n.Stream {
+		return l.gradual(n, w.In)
+	}
 	for _, r := range n.Reps {
 		if m, ok := r.(udf.Rememberer); ok && m.Remembers() {
 			l.gaps = true
@@ -374,8 +383,51 @@ func (l *lowering) representOf(n *plan.Represent) (exec.BlockOp, error) {
 	if l.gaps { // what a block remembers, windows must bring in order
 		threads = 1
 	}
-	l.represent = &exec.Represent{In: in, Reps: n.Reps, Geometry: g, Device: device, Threads: threads}
-	return l.represent, nil
+	op := &exec.Represent{In: in, Reps: n.Reps, Geometry: g, Device: device, Threads: threads}
+	l.represent = op
+	return op, nil
+}
+
+// gradual lowers the representations of a whole recording as events come.
+func (l *lowering) gradual(n *plan.Represent, events plan.Node) (exec.BlockOp, error) {
+	in, err := l.events(events)
+	if err != nil {
+		return nil, err
+	}
+	g, err := l.geometry()
+	if err != nil {
+		return nil, err
+	}
+	device, err := l.pick()
+	if err != nil {
+		return nil, err
+	}
+	var layouts []tensor.Layout
+	for _, r := range n.Reps {
+		layouts = append(layouts, r.Layout(g))
+	}
+	if _, err := l.encoders(layouts...); err != nil {
+		return nil, err
+	}
+	op := &exec.Gradual{In: in, Reps: n.Reps, Geometry: g, Device: device, Foretold: foretold(events),
+		Times: func() (exec.EventOp, error) { return (&lowering{runner: l.runner}).events(optimize.Times(events)) },
+		Again: func() (exec.EventOp, error) { return (&lowering{runner: l.runner}).events(events) }}
+	l.represent = op
+	return op, nil
+}
+
+// foretold returns the times of the first and the last event where a recording whose every event is read tells them;
+// otherwise nil.
+func foretold(events plan.Node) *exec.Span {
+	s, ok := events.(*plan.Scan)
+	if !ok || s.Want.Box != event.Everything {
+		return nil
+	}
+	info := s.Source.Info()
+	if !info.Stats || info.Events <= 0 {
+		return nil
+	}
+	return &exec.Span{First: info.Extent.T0, Last: info.Extent.T1}
 }
 
 // encoders returns how many windows may be encoded at a time: as many as there are threads and half of the memory has

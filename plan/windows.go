@@ -47,8 +47,9 @@ type Dense struct {
 
 // Represent encodes each window with one or more representations: a window yields as many blocks, in their order.
 type Represent struct {
-	In   Node
-	Reps []udf.Representation
+	In     Node
+	Reps   []udf.Representation
+	Stream bool // the representations are gradual, and In is the whole recording as one window: no event is held
 }
 
 func (*Window) isNode()    {}
@@ -121,7 +122,11 @@ func (n *Represent) String() string {
 	for i, r := range n.Reps {
 		reps[i] = r.String()
 	}
-	return "represent " + strings.Join(reps, ", ")
+	s := "represent " + strings.Join(reps, ", ")
+	if n.Stream {
+		s += " (as events come)"
+	}
+	return s
 }
 
 // Layouts returns what the blocks of a plan look like, one layout for each block that a window yields.

@@ -49,11 +49,11 @@ func (s *Session) newCatalog() (catalog, error) {
 		c.tables = append(c.tables, s.representationFunction(e))
 		c.aggregates = append(c.aggregates, s.aggregateFunction(e))
 		c.functions = append(c.functions, Function{e.Name, "aggregate", aggregateCall(e), e.Doc},
-			Function{e.Name, "table", fmt.Sprintf("%s('recording', '50ms' [, %s])", e.Name, named(e.Params)), "one for each window: " + e.Doc})
+			Function{e.Name, "table", fmt.Sprintf("%s('recording', '50ms' [, %s])", e.Name, defaults(e.Params)), "one for each window: " + e.Doc})
 	}
 	for _, e := range filters {
 		c.tables = append(c.tables, s.filterFunction(e))
-		c.functions = append(c.functions, Function{filterName(e), "table", fmt.Sprintf("%s('recording' [, %s])", filterName(e), named(e.Params)), e.Doc})
+		c.functions = append(c.functions, Function{filterName(e), "table", fmt.Sprintf("%s('recording' [, %s])", filterName(e), defaults(e.Params)), e.Doc})
 	}
 	for _, h := range helpers {
 		c.functions = append(c.functions, h.Function)
@@ -64,8 +64,8 @@ func (s *Session) newCatalog() (catalog, error) {
 	return c, c.check()
 }
 
-// named writes parameters as named arguments with their defaults.
-func named(params []udf.Param) string {
+// defaults writes parameters as named arguments with their defaults.
+func defaults(params []udf.Param) string {
 	parts := make([]string, len(params))
 	for i, p := range params {
 		parts[i] = p.Name + " := " + literal(p.Default)
@@ -90,6 +90,15 @@ func (c catalog) guarded() map[string]bool {
 	out := map[string]bool{}
 	for _, a := range c.aggregates {
 		out[strings.ToLower(a.Name)] = true
+	}
+	return out
+}
+
+// positions are how many positional arguments the table functions take.
+func (c catalog) positions() map[string]int {
+	out := map[string]int{}
+	for _, t := range c.tables {
+		out[strings.ToLower(t.Name)] = t.Most
 	}
 	return out
 }

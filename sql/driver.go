@@ -50,7 +50,7 @@ type gated struct {
 
 // pass admits a query that runs under ctx.
 func (c *gated) pass(ctx context.Context, text string) (string, error) {
-	c.gate.contexts.Set(c.id, ctx)
+	c.gate.contexts.Set(ctx, c.id)
 	return c.gate.admit(text)
 }
 
@@ -109,11 +109,11 @@ type gatedStmt struct {
 }
 
 func (s *gatedStmt) QueryContext(ctx context.Context, args []driver.NamedValue) (driver.Rows, error) {
-	s.conn.gate.contexts.Set(s.conn.id, ctx)
+	s.conn.gate.contexts.Set(ctx, s.conn.id)
 	return s.duckStmt.QueryContext(ctx, args)
 }
 
 func (s *gatedStmt) ExecContext(ctx context.Context, args []driver.NamedValue) (driver.Result, error) {
-	s.conn.gate.contexts.Set(s.conn.id, ctx)
+	s.conn.gate.contexts.Set(ctx, s.conn.id)
 	return s.duckStmt.ExecContext(ctx, args)
 }

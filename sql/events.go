@@ -3,6 +3,7 @@ package sql
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"slices"
 
@@ -137,7 +138,9 @@ func (r *eventRows) Next(c *duck.Chunk) error {
 	if len(v) > 4 && v[4].Wanted {
 		name := []byte(r.table.files[r.file-1])
 		for i := range c.N {
-			v[4].SetBytes(i, name)
+			if err := v[4].SetBytes(i, name); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
@@ -170,8 +173,11 @@ func (r *eventRows) read() (more bool, err error) {
 	if errors.Is(err, io.EOF) {
 		return true, r.close()
 	}
+	if err != nil {
+		return false, fmt.Errorf("%s: %w", r.table.files[r.file-1], err)
+	}
 	r.whole, r.batch = b, b
-	return true, err
+	return true, nil
 }
 
 func (r *eventRows) open(path string) (err error) {

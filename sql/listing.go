@@ -32,8 +32,11 @@ func (next listed) Next(c *duck.Chunk) error {
 			return err
 		}
 		for i, v := range row {
-			if c.Vectors[i].Wanted {
-				c.Vectors[i].Set(c.N, v)
+			if !c.Vectors[i].Wanted {
+				continue
+			}
+			if err := c.Vectors[i].Set(c.N, v); err != nil {
+				return err
 			}
 		}
 		c.N++

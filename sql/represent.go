@@ -188,7 +188,9 @@ func (r *blockRows) Next(c *duck.Chunk) error {
 			}
 		}
 		if v[4].Wanted {
-			v[4].SetBytes(c.N, b.Data)
+			if err := v[4].SetBytes(c.N, b.Data); err != nil {
+				return err
+			}
 			bytes += len(b.Data)
 		}
 		c.N++

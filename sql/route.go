@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"slices"
 	"strings"
@@ -12,7 +13,9 @@ import (
 	"github.com/evq-project/evq/exprs"
 	"github.com/evq-project/evq/io/event"
 	"github.com/evq-project/evq/io/parquet"
+	"github.com/evq-project/evq/sql/duck"
 	"github.com/evq-project/evq/udf"
+	"github.com/evq-project/evq/udf/builtins"
 )
 
 // A Route says who runs a query: the engine, where it is known to give the very rows that DuckDB would, or DuckDB.
@@ -42,6 +45,7 @@ type shape struct {
 	window   int64      // microseconds; 0 where the whole recording is one group
 	items    []item
 	reps     []udf.Representation
+	names    []string       // of the functions that make them
 	geometry event.Geometry // that the blocks are made for
 	sorted   bool
 	limit    int64 // -1 where there is none
@@ -118,7 +122,8 @@ func recordingOf(from fromNode) (string, error) {
 		if from.Ordinality != "WITHOUT_ORDINALITY" || !strings.EqualFold(f.Function, "events") || !f.plain() || f.Schema != "" || len(f.Children) != 1 {
 			return "", notThat("it does not read one recording")
 		}
-		path, _ = mustText(&f.Children[0])
+		v, _ := f.Children[0].constant()
+		path, _ = v.(string)
 	} else if from.Type != "BASE_TABLE" {
 		return "", notThat("it does not read one recording")
 	}
@@ -126,12 +131,6 @@ func recordingOf(from fromNode) (string, error) {
 		return "", notThat("%q is not one recording", path)
 	}
 	return path, nil
-}
-
-func mustText(s *syntax) (string, bool) {
-	v, _ := s.constant()
-	text, ok := v.(string)
-	return text, ok
 }
 
 // item reads a column of the result.
@@ -145,6 +144,9 @@ func (s *Session) item(e *syntax, table string, out *shape) (item, int64, error)
 		n, ok := e.Children[1].integer()
 		if e.Children[0].column(table) != "t" || !ok || n < 1 {
 			return item{}, 0, notThat("its key is not t // N")
+		}
+		if n > math.MaxInt64/1000 {
+			return item{}, 0, notThat("its windows are longer than durations reach")
 		}
 		return item{kind: isKey}, n, nil
 	case e.IsOperator || e.Schema != "":
@@ -174,17 +176,22 @@ func (s *Session) block(e *syntax, name, table string, out *shape) (item, int64,
 		}
 		args[i] = v
 	}
-	rep, g, err := s.aggregateCall(name, args)
-	if err != nil {
-		return item{}, 0, notThat("%v", err) // DuckDB says it better, with where it stands
+	entry, ok := builtins.Lookup(name)
+	if !ok || len(args) == 0 {
+		return item{}, 0, notThat("%s lacks arguments", name)
 	}
+	params, err := s.groupParams(entry, args)
+	if err != nil {
+		return item{}, 0, notThat("%v", err) // DuckDB says it again, with where it stands
+	}
+	rep, g := params.rep, params.geometry
 	if strings.Contains(rep.String(), "timebase=window") || strings.Contains(rep.String(), "rvt-flat") {
 		return item{}, 0, notThat("%s depends on more than the events of a group", rep)
 	}
 	if len(out.reps) > 0 && out.geometry != g {
 		return item{}, 0, notThat("its blocks are for sensors of two sizes")
 	}
-	out.reps, out.geometry = append(out.reps, rep), g
+	out.reps, out.names, out.geometry = append(out.reps, rep), append(out.names, name), g
 	return item{isBlock, len(out.reps) - 1}, 0, nil
 }
 
@@ -242,23 +249,30 @@ func modified(q *selectNode, key int, out *shape) error {
 	return nil
 }
 
-// argument returns an argument of a call that is a constant, or a struct of them.
+// argument returns an argument of a call that is a constant, or a list or a struct of them.
 func argument(e *syntax) (any, bool) {
 	if v, ok := e.constant(); ok {
 		return v, true
 	}
-	if !e.plain() || !strings.EqualFold(e.Function, "struct_pack") {
+	if !e.plain() {
 		return nil, false
 	}
-	out := structOf(len(e.Children))
+	values := make([]any, len(e.Children))
+	fields := make(duck.Struct, len(e.Children))
 	for i := range e.Children {
 		v, ok := e.Children[i].constant()
-		if !ok || e.Children[i].Alias == "" {
+		if !ok {
 			return nil, false
 		}
-		out[i].Name, out[i].Value = e.Children[i].Alias, v
+		values[i], fields[i] = v, duck.Field{Name: e.Children[i].Alias, Value: v}
 	}
-	return out, true
+	switch e.Function {
+	case "list_value":
+		return values, true
+	case "struct_pack":
+		return fields, true
+	}
+	return nil, false
 }
 
 // errNegative keeps a query from being run by the engine, whose windows floor times, while DuckDB cuts towards zero.
@@ -290,7 +304,7 @@ func (s *Session) frame(ctx context.Context, q *shape, opts []engine.Option) (*e
 // provable reports what keeps the engine from giving DuckDB's rows of this very recording.
 func (s *Session) provable(ctx context.Context, rec *engine.Recording, f engine.Frame, q *shape, opts []engine.Option) error {
 	info := rec.Info()
-	if info.Format == parquet.Format.Name && info.Field("evq.version") == "" {
+	if info.Format == parquet.Format.Name && info.Version == "" {
 		return notThat("%s is a Parquet file of another program", q.path)
 	}
 	switch {

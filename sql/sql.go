@@ -67,9 +67,12 @@ type Session struct {
 	options Options
 	allow   allowed
 	catalog catalog
-	outer   *dbsql.DB // checks queries before DuckDB sees them
-	inner   *dbsql.DB // for the session's own questions
-	closing []func() error
+	guarded map[string]bool // the aggregates that DuckDB crashes on, called in some ways
+	// positions says how many positional arguments the table functions take.
+	positions map[string]int
+	outer     *dbsql.DB // checks queries before DuckDB sees them
+	inner     *dbsql.DB // for the session's own questions
+	closing   []func() error
 }
 
 // DB returns the session's database. It is closed with the session.

@@ -20,6 +20,19 @@ type Slices struct {
 // Cut returns the runs of events that lie in the n slices between from and to, in order and without those that have
 // no event; Window is 0. t are the times of a window's events. The result is valid until the next call.
 func (s *Slices) Cut(t []int64, from, to int64, n int) []accel.Segment {
+	s.Done(int64(len(t)), from, to, n)
+	return s.Part(t, from, to, n)
+}
+
+// Done counts a window of so many events, for Notes. Who cuts a window in parts calls it once.
+func (s *Slices) Done(events int64, from, to int64, n int) {
+	if s.Whole && events > 0 && Duration(from, to) < uint64(n) {
+		s.short++
+	}
+}
+
+// Part is Cut for some of a window's events.
+func (s *Slices) Part(t []int64, from, to int64, n int) []accel.Segment {
 	s.segments = s.segments[:0]
 	if !s.Whole {
 		s.segments = accel.Exact.Segments(s.segments, t, 0, 0, len(t), from, to, n)
@@ -27,9 +40,6 @@ func (s *Slices) Cut(t []int64, from, to int64, n int) []accel.Segment {
 	}
 	length := Duration(from, to) / uint64(n)
 	if length == 0 {
-		if len(t) > 0 {
-			s.short++
-		}
 		return nil
 	}
 	start := 0

@@ -53,10 +53,15 @@ func (b Timebase) String() string { return [...]string{"events", "window"}[b] }
 
 // Span returns the limits of the time that the bins of w divide; t are the times of its events, at least one.
 func (b Timebase) Span(t []int64, w event.Window) (from, to int64) {
+	return b.Limits(t[0], t[len(t)-1], w)
+}
+
+// Limits is Span where the times of the window's first and last event are known.
+func (b Timebase) Limits(first, last int64, w event.Window) (from, to int64) {
 	if b == OfWindow {
 		return w.Start, w.End
 	}
-	return t[0], t[len(t)-1]
+	return first, last
 }
 
 // TimebaseParam is the parameter timebase, which Timebase reads.

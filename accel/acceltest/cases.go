@@ -11,6 +11,7 @@ func Cases() []Case {
 	cases := hotPixels()
 	cases = append(cases, strays()...)
 	cases = append(cases, manyHotCells(), sharedEvents(), twiceTheSameBin())
+	cases = append(cases, recordings()...)
 	for _, size := range [][2]int{{1, 1}, {1, 9}, {9, 1}, {2, 2}, {3, 3}, {5, 4}, {4, 5}, {7, 5}} {
 		for ds := 1; ds <= min(2, size[0], size[1]); ds++ {
 			g := accel.Grid{Bins: 3, Width: size[0], Height: size[1], Downsample: ds, Cutoff: 10}

@@ -119,5 +119,5 @@ func libraries() []string {
 	if runtime.GOOS == "windows" {
 		return []string{"nvcuda.dll"}
 	}
-	return []string{"libcuda.so.1", "libcuda.so"}
+	return []string{"libcuda.so.1"}
 }

@@ -104,3 +104,32 @@ func TestPTXIsNotStale(t *testing.T) {
 		}
 	}
 }
+
+// Outputs beyond 2^31 bytes are written in batches, each to its place.
+func TestLargeOutput(t *testing.T) {
+	if testing.Short() {
+		t.Skip("asks for 2.6 GB of address space")
+	}
+	f := newFake(t)
+	f.do("fakeIdle", 1) // so that only the ends of batches are touched
+	g := accel.Grid{Bins: 20, Width: 1280, Height: 1280, Downsample: 1, Cutoff: 10}
+	const windows = 40
+	job := accel.Job{X: make([]uint16, 1), Y: make([]uint16, 1), P: make([]int8, 1), Windows: windows}
+	for w := range windows {
+		job.Segments = append(job.Segments, accel.Segment{Window: uint32(w), Len: 1})
+	}
+	k, err := f.device().Open(g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer k.Close()
+	dst := make([]uint8, windows*g.Len())
+	if _, err := k.Scatter(context.Background(), job, dst); err != nil {
+		t.Fatal(err)
+	}
+	for w := range windows {
+		if dst[w*g.Len()] != 1 || dst[(w+1)*g.Len()-1] != 1 {
+			t.Errorf("window %d at byte %d was not written", w, w*g.Len())
+		}
+	}
+}

@@ -24,15 +24,15 @@ type Library struct {
 // Open opens the first library that the system finds: a path, or a name to look for where the system keeps
 // libraries. The error says for each why not, and is ErrOpen.
 func Open(names ...string) (Library, error) {
-	var why []error
+	why := ErrOpen
 	for _, name := range names {
 		handle, err := open(name)
 		if err == nil {
 			return Library{name, handle}, nil
 		}
-		why = append(why, err)
+		why = fmt.Errorf("%w: %w", why, err)
 	}
-	return Library{}, fmt.Errorf("dl: %w: %w", ErrOpen, errors.Join(why...))
+	return Library{}, fmt.Errorf("dl: %w", why)
 }
 
 // Symbol returns the address of a function; the error is ErrSymbol.

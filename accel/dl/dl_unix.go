@@ -1,4 +1,4 @@
-//go:build ((darwin && !ios) || (linux && !android)) && (amd64 || arm64)
+//go:build (darwin || linux) && (amd64 || arm64)
 
 package dl
 

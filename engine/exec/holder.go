@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"sort"
 
 	"github.com/evq-project/evq/io/event"
 )
@@ -14,6 +13,7 @@ type holder struct {
 	pool *event.Pool
 	buf  *event.Buffer
 	peak int // the most events held
+	last int // how many were handed on last
 }
 
 // eventBytes is what an event takes in memory.
@@ -40,8 +40,30 @@ func (h *holder) add(b event.Batch) {
 	if h.buf == nil {
 		h.buf = h.fresh()
 	}
+	h.room(b)
 	h.buf.AppendBatch(b)
 	h.peak = max(h.peak, h.buf.Len())
+}
+
+// room makes room for a batch. Where a buffer must grow, it grows at once to what windows seem to need, or to twice its
+// size: fresh memory costs more than what is done with the events, so that none is touched but for events.
+func (h *holder) room(b event.Batch) {
+	need := h.buf.Len() + b.Len()
+	if need <= h.buf.Cap() {
+		return
+	}
+	size := max(need, 2*h.buf.Cap(), h.last+h.last/8)
+	h.buf.T = grown(h.buf.T, b.T(), size)
+	h.buf.X, h.buf.Y = grown(h.buf.X, b.X(), size), grown(h.buf.Y, b.Y(), size)
+	h.buf.P = grown(h.buf.P, b.P(), size)
+}
+
+// grown returns a column with room for size values, where the batch has that column.
+func grown[T any](column, more []T, size int) []T {
+	if len(more) == 0 {
+		return column
+	}
+	return append(make([]T, 0, size), column...)
 }
 
 func (h *holder) fresh() *event.Buffer {
@@ -51,22 +73,13 @@ func (h *holder) fresh() *event.Buffer {
 	return h.pool.Get()
 }
 
-// cut hands the held events on and keeps a copy of those from the time from on.
-func (h *holder) cut(from int64) event.Batch {
-	if h.buf == nil {
-		return event.Batch{}
-	}
-	t := h.buf.T
-	return h.cutAt(sort.Search(len(t), func(i int) bool { return t[i] >= from }))
-}
-
 // cutAt hands the held events on and keeps a copy of those from index at on.
 func (h *holder) cutAt(at int) event.Batch {
 	if h.buf == nil {
 		return event.Batch{}
 	}
 	out := h.buf.Batch()
-	h.buf = nil
+	h.buf, h.last = nil, out.Len()
 	if at < out.Len() {
 		h.add(out.Slice(at, out.Len()))
 	}

@@ -31,6 +31,7 @@ var Default = []Rule{
 	windowBoxIntoScan,
 	fuseHistogram,
 	streamGroup,
+	streamWhole,
 	groupMethod,
 	projectColumns,
 }

@@ -62,6 +62,12 @@ func (sieve) String() string                         { return "sieve" }
 func (sieve) Columns() event.Columns                 { return event.ColX }
 func (sieve) Open(event.Geometry) (udf.Sieve, error) { return nil, fmt.Errorf("nobody opens this") }
 
+// A gradual stands for a representation that takes in windows in parts.
+type gradual struct{ stackedhist.Histogram }
+
+func (gradual) String() string               { return "gradual" }
+func (gradual) Gradual() (ok, foretold bool) { return true, true }
+
 // goldens has a plan for each rule, which that rule alone rewrites, and one for all of them.
 var goldens = []struct {
 	file, why string
@@ -94,6 +100,10 @@ var goldens = []struct {
 		&plan.Limit{N: 3, In: &plan.Limit{N: 7, In: &plan.Represent{In: ends(scan()), Reps: []udf.Representation{stackedhist.Histogram{Bins: 1}}}}}},
 	{"stream_group", "windows that do not overlap hold no event back", []Rule{streamGroup},
 		&plan.Group{In: every(scan()), Keys: plan.PlaneKeys(1), Aggs: counts}},
+	{"stream_whole", "a whole recording is represented as its events come", []Rule{streamWhole},
+		&plan.Represent{In: &plan.Window{In: filter(scan(), exprs.P.Eq(1)), By: plan.Whole{}}, Reps: []udf.Representation{gradual{}, gradual{}}}},
+	{"stream_whole_held", "where one of the representations must see all events together, they are held for all", Default,
+		&plan.Represent{In: &plan.Window{In: scan(), By: plan.Whole{}}, Reps: []udf.Representation{gradual{}, stackedhist.Histogram{Bins: 1}}}},
 	{"group_method", "the pixels of a known sensor are found by address", []Rule{groupMethod},
 		&plan.Group{In: ends(scan()), Keys: plan.PlaneKeys(1), Aggs: counts}},
 	{"project_columns", "only the columns that are read are asked for", []Rule{projectColumns},

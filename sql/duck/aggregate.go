@@ -37,14 +37,13 @@ func NewBudget(limit int64) *Budget {
 // Used returns the bytes that are held.
 func (b *Budget) Used() int64 { return atomic.LoadInt64((*int64)(b.used)) }
 
-// Free frees the budget.
-func (b *Budget) Free() {
-	C.free(unsafe.Pointer(b.used))
-	b.used = nil
+// Free frees the budget. It stays where a connection that was not closed still holds groups.
+func (b *Budget) Free() error {
+	if b.Used() == 0 {
+		C.free(unsafe.Pointer(b.used))
+	}
+	return nil
 }
-
-// add takes bytes from the budget; it reports whether that many are left.
-func (b *Budget) add(n int64) bool { return atomic.AddInt64((*int64)(b.used), n) <= b.limit }
 
 // An aggregate is one of one database.
 type aggregate struct {
@@ -319,9 +318,7 @@ func batchOf(e *C.evq_events) event.Batch {
 func (a *aggregate) finalize(states []*C.evq_slot, result mapping.Vector, offset int) (err error) {
 	defer guard(a.Name, &err)
 	open := map[C.int32_t]Encoder{}
-	held := int64(0)
 	defer func() {
-		a.budget.add(-held)
 		for _, e := range open {
 			err = errors.Join(err, e.Close())
 		}
@@ -343,11 +340,9 @@ func (a *aggregate) finalize(states []*C.evq_slot, result mapping.Vector, offset
 		if err != nil {
 			return err
 		}
-		held += int64(len(block)) // DuckDB keeps a copy of each until all are made
-		if !a.budget.add(int64(len(block))) {
+		if !assign(result, offset+i, block) {
 			return a.full()
 		}
-		mapping.VectorAssignStringElementLen(result, mapping.IdxT(offset+i), block)
 	}
 	return nil
 }

@@ -10,7 +10,7 @@ import (
 type Contexts struct{ m sync.Map }
 
 // Set says which context a connection runs under.
-func (c *Contexts) Set(connection uint64, ctx context.Context) { c.m.Store(connection, ctx) }
+func (c *Contexts) Set(ctx context.Context, connection uint64) { c.m.Store(connection, ctx) }
 
 // Forget forgets a connection.
 func (c *Contexts) Forget(connection uint64) { c.m.Delete(connection) }

@@ -52,11 +52,14 @@ type Field struct {
 // A TableFunction is a function that is queried like a table.
 type TableFunction struct {
 	Name  string
-	Most  int      // positional arguments, of any type, that can be given; Bind says which must be
+	Most  int      // positional arguments, of any type, that can be given, one at least; Bind says which must be
 	Named []string // named arguments, of any type
 	// Bind checks the arguments and says which columns there will be. ctx is that of the query.
 	Bind func(ctx context.Context, a Args) (Table, error)
 }
+
+// Positional is what the positional argument i, from 1 on, is called to DuckDB.
+func Positional(i int) string { return fmt.Sprintf("argument_%d", i+1) }
 
 // A Table is a call of a table function.
 type Table interface {
@@ -85,7 +88,7 @@ type Vector struct {
 	Wanted bool
 	data   unsafe.Pointer
 	cap    int
-	bytes  func(i int, b []byte)
+	bytes  func(i int, b []byte) bool
 	null   func(i int)
 }
 
@@ -101,17 +104,20 @@ func (v *Vector) Float64s() []float64 { return unsafe.Slice((*float64)(v.data), 
 // Bools returns the memory of a Boolean column.
 func (v *Vector) Bools() []bool { return unsafe.Slice((*bool)(v.data), v.cap) }
 
-// SetBytes sets row i of a Varchar or Blob column to a copy of b.
-func (v *Vector) SetBytes(i int, b []byte) { v.bytes(i, b) }
+// SetBytes sets row i of a Varchar or Blob column to a copy of b. It is ErrFull where DuckDB has no memory for it.
+func (v *Vector) SetBytes(i int, b []byte) error {
+	if !v.bytes(i, b) {
+		return ErrFull
+	}
+	return nil
+}
 
 // SetNull makes row i NULL.
 func (v *Vector) SetNull(i int) { v.null(i) }
 
-// Set sets row i to a value of the column's type: int64, int32, float64, bool, string, []byte, or nil.
-func (v *Vector) Set(i int, value any) {
+// Set sets row i to a value of the column's type: int64, int32, float64, bool, string, or nil for NULL.
+func (v *Vector) Set(i int, value any) error {
 	switch x := value.(type) {
-	case nil:
-		v.SetNull(i)
 	case int64:
 		v.Int64s()[i] = x
 	case int32:
@@ -121,12 +127,11 @@ func (v *Vector) Set(i int, value any) {
 	case bool:
 		v.Bools()[i] = x
 	case string:
-		v.SetBytes(i, []byte(x))
-	case []byte:
-		v.SetBytes(i, x)
+		return v.SetBytes(i, []byte(x))
 	default:
 		v.SetNull(i)
 	}
+	return nil
 }
 
 // An Aggregate makes one BLOB of the events of a group. Its first arguments are t BIGINT, x INTEGER, y INTEGER and p
@@ -151,6 +156,9 @@ type Encoder interface {
 
 // ErrMemory reports that functions hold more events and blocks than their budget.
 var ErrMemory = errors.New("the groups of this query need more memory than is allowed")
+
+// ErrFull reports that DuckDB's own memory limit is reached.
+var ErrFull = errors.New("DuckDB's memory limit is reached; raise the memory limit, or ask for fewer blocks at once")
 
 // guard turns a panic of a callback into an error.
 func guard(name string, err *error) {

@@ -53,24 +53,18 @@ type registered struct {
 }
 
 // RegisterTable makes a table function known to the database of a connection.
+//
+// The C API knows no overloads of table functions: there is one positional argument, and those that may follow are
+// named arguments to DuckDB, by the names that Positional gives.
 func RegisterTable(con mapping.Connection, f TableFunction, contexts *Contexts) error {
-	for n := range f.Most + 1 {
-		if err := registerTable(con, f, n, contexts); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// registerTable registers the function with n positional arguments.
-func registerTable(con mapping.Connection, f TableFunction, n int, contexts *Contexts) error {
 	fn := mapping.CreateTableFunction()
 	defer mapping.DestroyTableFunction(&fn)
 	mapping.TableFunctionSetName(fn, f.Name)
 	anything := mapping.CreateLogicalType(mapping.TypeAny)
 	defer mapping.DestroyLogicalType(&anything)
-	for range n {
-		mapping.TableFunctionAddParameter(fn, anything)
+	mapping.TableFunctionAddParameter(fn, anything)
+	for i := 1; i < f.Most; i++ {
+		mapping.TableFunctionAddNamedParameter(fn, Positional(i), anything)
 	}
 	for _, name := range f.Named {
 		mapping.TableFunctionAddNamedParameter(fn, name, anything)
@@ -108,7 +102,7 @@ func evqTableBind(p unsafe.Pointer) {
 func bind(info mapping.BindInfo) (err error) {
 	f := held[*registered](mapping.BindGetExtraInfo(info))
 	defer guard(f.Name, &err)
-	args, err := arguments(info, f.Named)
+	args, err := arguments(info, f.TableFunction)
 	if err != nil {
 		return fmt.Errorf("%s: %w", f.Name, err)
 	}
@@ -142,30 +136,44 @@ var typeOf = [...]mapping.Type{
 }
 
 // arguments reads what a call was given. A named argument that was left out has no value at all.
-func arguments(info mapping.BindInfo, named []string) (Args, error) {
+func arguments(info mapping.BindInfo, f TableFunction) (Args, error) {
 	a := Args{Named: map[string]any{}}
-	for i := range mapping.BindGetParameterCount(info) {
-		v := mapping.BindGetParameter(info, i)
-		value, err := valueOf(v)
-		mapping.DestroyValue(&v)
-		if err != nil {
-			return a, fmt.Errorf("argument %d: %w", i+1, err)
-		}
-		a.Positional = append(a.Positional, value)
+	first := mapping.BindGetParameter(info, 0)
+	value, err := valueOf(first)
+	mapping.DestroyValue(&first)
+	if err != nil {
+		return a, fmt.Errorf("argument 1: %w", err)
 	}
-	for _, name := range named {
-		v := mapping.BindGetNamedParameter(info, name)
-		if v.Ptr == nil {
-			continue
+	a.Positional = append(a.Positional, value)
+	for i := 1; i < f.Most && err == nil; i++ {
+		var given bool
+		if value, given, err = argument(info, Positional(i)); given {
+			a.Positional = append(a.Positional, value)
 		}
-		value, err := valueOf(v)
-		mapping.DestroyValue(&v)
-		if err != nil {
-			return a, fmt.Errorf("%s: %w", name, err)
-		}
-		a.Named[name] = value
 	}
-	return a, nil
+	for _, name := range f.Named {
+		if err != nil {
+			break
+		}
+		var given bool
+		if value, given, err = argument(info, name); given {
+			a.Named[name] = value
+		}
+	}
+	return a, err
+}
+
+func argument(info mapping.BindInfo, name string) (value any, given bool, err error) {
+	v := mapping.BindGetNamedParameter(info, name)
+	if v.Ptr == nil {
+		return nil, false, nil
+	}
+	value, err = valueOf(v)
+	mapping.DestroyValue(&v)
+	if err != nil {
+		err = fmt.Errorf("%s: %w", name, err)
+	}
+	return value, true, err
 }
 
 // A scan is one pass over a bound table.
@@ -226,7 +234,7 @@ func fill(info mapping.FunctionInfo, out mapping.DataChunk) (err error) {
 		}
 		v := mapping.DataChunkGetVector(out, mapping.IdxT(at))
 		c.Vectors[i] = Vector{Wanted: true, data: mapping.VectorGetData(v), cap: c.Cap,
-			bytes: func(i int, b []byte) { mapping.VectorAssignStringElementLen(v, mapping.IdxT(i), b) },
+			bytes: func(i int, b []byte) bool { return assign(v, i, b) },
 			null: func(i int) {
 				mapping.VectorEnsureValidityWritable(v)
 				mapping.ValiditySetRowInvalid(mapping.VectorGetValidity(v), mapping.IdxT(i))

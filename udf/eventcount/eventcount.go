@@ -52,13 +52,17 @@ func (c Count) Open(g event.Geometry, _ accel.Device) (udf.Encoder, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &encoder{Blocks: blocks, g: g}, nil
+	return &encoder{Pieces: udf.Pieces{Blocks: blocks}, g: g}, nil
 }
+
+// Gradual implements udf.Gradual.
+func (Count) Gradual() (ok, foretold bool) { return true, false }
 
 // An encoder counts one window after the other in place.
 type encoder struct {
-	udf.Blocks
+	udf.Pieces
 	g         event.Geometry
+	data      []byte // the block of the window that was begun
 	offSensor int64
 }
 
@@ -68,7 +72,27 @@ func (e *encoder) Encode(ctx context.Context, w event.Windowed, dst []tensor.Blo
 
 func (e *encoder) window(w event.Window, all udf.Events, data []byte) error {
 	clear(data)
-	x, y := all.X[w.Lo:w.Hi], all.Y[w.Lo:w.Hi]
+	e.count(all.X[w.Lo:w.Hi], all.Y[w.Lo:w.Hi], data)
+	return nil
+}
+
+// Begin implements udf.GradualEncoder.
+func (e *encoder) Begin(w event.Window, _, _ int64, data []byte) error {
+	clear(data)
+	e.data = data
+	return e.Start(w, data)
+}
+
+// Add implements udf.GradualEncoder.
+func (e *encoder) Add(ctx context.Context, b event.Batch) error {
+	return e.Take(ctx, b, func(ev udf.Events) error { e.count(ev.X, ev.Y, e.data); return nil })
+}
+
+// Finish implements udf.GradualEncoder.
+func (e *encoder) Finish(event.Window) error { return nil }
+
+// count counts events up.
+func (e *encoder) count(x, y []uint16, data []byte) {
 	width, height := e.g.Width, e.g.Height
 	y = y[:len(x)]
 	for i, column := range x {
@@ -80,7 +104,6 @@ func (e *encoder) window(w event.Window, all udf.Events, data []byte) error {
 		cell := data[4*(row*width+column):][:4]
 		binary.LittleEndian.PutUint32(cell, binary.LittleEndian.Uint32(cell)+1)
 	}
-	return nil
 }
 
 func (e *encoder) OffSensor() int64 { return e.offSensor }

@@ -102,6 +102,9 @@ func (Frame) Blank() bool { return true }
 // Columns are all of them.
 func (f Frame) Columns() event.Columns { return event.AllColumns }
 
+// Gradual implements udf.Gradual: only the times of a window tell where its slices lie.
+func (f Frame) Gradual() (ok, foretold bool) { return true, true }
+
 // Validate reports parameters that are not possible on any sensor.
 func (f Frame) Validate() error {
 	switch {
@@ -135,7 +138,12 @@ func (f Frame) Open(g event.Geometry, _ accel.Device) (udf.Encoder, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &encoder{Blocks: blocks, frame: f, g: g}, nil
+	e := &encoder{Pieces: udf.Pieces{Blocks: blocks}, frame: f, g: g, slices: udf.Slices{Whole: f.Variant == Tonic}}
+	e.count = e.countUp
+	if f.Signed {
+		e.count = e.countSigned
+	}
+	return e, nil
 }
 
 func (e *encoder) Encode(ctx context.Context, w event.Windowed, dst []tensor.Block) error {

@@ -58,6 +58,9 @@ func (Stack) Blank() bool { return true }
 // Columns are all of them.
 func (s Stack) Columns() event.Columns { return event.AllColumns }
 
+// Gradual implements udf.Gradual: only the times of a window tell where its bins lie.
+func (s Stack) Gradual() (ok, foretold bool) { return true, true }
+
 // Validate reports parameters that are not possible on any sensor.
 func (s Stack) Validate() error {
 	switch {
@@ -83,19 +86,24 @@ func (s Stack) Open(g event.Geometry, _ accel.Device) (udf.Encoder, error) {
 	if plane := int64(shape[1]) * int64(shape[2]); plane < 1 || plane*int64(s.Bins) > math.MaxInt32 {
 		return nil, fmt.Errorf("%s: a block of %v; 1 to 2^31-1 values are possible", name, shape)
 	}
-	e := &encoder{bins: s.Bins, cutoff: s.Cutoff, width: g.Width, height: g.Height, columns: shape[2], plane: shape[1] * shape[2],
+	e := &encoder{Pieces: udf.Pieces{Blocks: udf.Blocks{Name: name, Columns: s.Columns(), Size: s.Bins * shape[1] * shape[2]}}, bins: s.Bins, cutoff: s.Cutoff, width: g.Width, height: g.Height, columns: shape[2], plane: shape[1] * shape[2],
 		half: s.Downsample == 2, firsts: firsts(s.Bins)}
 	return e, nil
 }
 
 // An encoder adds up one window after the other.
 type encoder struct {
+	udf.Pieces
 	bins, cutoff   int
 	width, height  int // of the sensor
 	columns, plane int // of the block
 	half           bool
 	firsts         []float32
 	offSensor      int64
+
+	data        []byte // the block of the window at hand
+	bin         int    // the bin under way
+	first, last int64  // the times of the window's first and last event
 }
 
 var errPolarity = errors.New("a polarity that is neither 0 nor 1")
@@ -126,33 +134,75 @@ func (e *encoder) Encode(ctx context.Context, w event.Windowed, dst []tensor.Blo
 	return nil
 }
 
-// window adds up the events of one window. Each plane begins as a copy of the one before it, so that it holds the
-// events of all bins up to its own.
+// window adds up the events of one window.
 func (e *encoder) window(t []int64, x, y []uint16, p []int8, dst []byte) error {
 	if len(t) == 0 {
 		clear(dst)
 		return nil
 	}
-	clear(dst[:e.plane])
-	done := 0
-	for b := range e.bins {
-		plane := dst[b*e.plane : (b+1)*e.plane]
-		if b > 0 {
-			copy(plane, dst[(b-1)*e.plane:])
+	e.begin(t[0], t[len(t)-1], dst)
+	if err := e.take(udf.Events{T: t, X: x, Y: y, P: p}); err != nil {
+		return err
+	}
+	e.finish()
+	return nil
+}
+
+// Begin implements udf.GradualEncoder.
+func (e *encoder) Begin(w event.Window, first, last int64, data []byte) error {
+	if err := e.Start(w, data); err != nil {
+		return err
+	}
+	e.begin(first, last, data)
+	return nil
+}
+
+// Add implements udf.GradualEncoder.
+func (e *encoder) Add(ctx context.Context, b event.Batch) error { return e.Take(ctx, b, e.take) }
+
+// Finish implements udf.GradualEncoder.
+func (e *encoder) Finish(event.Window) error {
+	e.finish()
+	return nil
+}
+
+func (e *encoder) begin(first, last int64, data []byte) {
+	e.data, e.bin, e.first, e.last = data, 0, first, last
+	clear(e.planeOf(0))
+}
+
+// take adds up the next events of the window.
+func (e *encoder) take(ev udf.Events) error {
+	for {
+		n := len(ev.T)
+		if e.bin+1 < e.bins {
+			n = before(ev.T, e.first, e.last, e.firsts[e.bin+1])
 		}
-		end := len(t)
-		if b+1 < e.bins {
-			end = done + before(t[done:], t[0], t[len(t)-1], e.firsts[b+1])
-		}
-		if err := e.add(x[done:end], y[done:end], p[done:end], plane); err != nil {
+		if err := e.add(ev.X[:n], ev.Y[:n], ev.P[:n], e.planeOf(e.bin)); err != nil {
 			return err
 		}
-		done = end
+		if ev = ev.Slice(n, len(ev.T)); len(ev.T) == 0 {
+			return nil
+		}
+		e.advance()
+	}
+}
+
+// advance begins the next plane as a copy of the one before it, so that it holds the events of all bins up to its own.
+func (e *encoder) advance() {
+	copy(e.planeOf(e.bin+1), e.planeOf(e.bin))
+	e.bin++
+}
+
+func (e *encoder) planeOf(bin int) []byte { return e.data[bin*e.plane:][:e.plane] }
+
+func (e *encoder) finish() {
+	for e.bin+1 < e.bins {
+		e.advance()
 	}
 	if e.cutoff > 0 {
-		bound(dst, int8(e.cutoff))
+		bound(e.data, int8(e.cutoff))
 	}
-	return nil
 }
 
 // add adds the polarities of events, -1 and +1, to their pixels.

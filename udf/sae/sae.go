@@ -83,14 +83,15 @@ func (s Times) Open(g event.Geometry, _ accel.Device) (udf.Encoder, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &encoder{Blocks: blocks, times: s, surface: NewSurface(g)}, nil
+	return &encoder{Pieces: udf.Pieces{Blocks: blocks}, times: s, surface: NewSurface(g)}, nil
 }
 
 // An encoder copies the surface after each window.
 type encoder struct {
-	udf.Blocks
+	udf.Pieces
 	times     Times
 	surface   *Surface
+	data      []byte // the block of the window that was begun
 	offSensor int64
 }
 
@@ -106,6 +107,25 @@ func (e *encoder) Encode(ctx context.Context, w event.Windowed, dst []tensor.Blo
 		e.show(w.End, data)
 		return nil
 	})
+}
+
+// Gradual implements udf.Gradual.
+func (s Times) Gradual() (ok, foretold bool) { return s.Memory == udf.WindowOnly, false }
+
+// Begin implements udf.GradualEncoder.
+func (e *encoder) Begin(w event.Window, _, _ int64, data []byte) error {
+	e.surface.Reset()
+	e.data = data
+	return e.Start(w, data)
+}
+
+// Add implements udf.GradualEncoder.
+func (e *encoder) Add(ctx context.Context, b event.Batch) error { return e.Take(ctx, b, e.add) }
+
+// Finish implements udf.GradualEncoder.
+func (e *encoder) Finish(w event.Window) error {
+	e.show(w.End, e.data)
+	return nil
 }
 
 func (e *encoder) add(ev udf.Events) error {

@@ -80,8 +80,11 @@ func (s Surface) Columns() event.Columns { return event.AllColumns }
 // Remembers implements udf.Rememberer.
 func (s Surface) Remembers() bool { return s.Memory == udf.Recording }
 
+// Gradual implements udf.Gradual.
+func (s Surface) Gradual() (ok, foretold bool) { return s.Memory == udf.WindowOnly, false }
+
 // Open readies an encoder for a sensor of size g. It runs on the processor, whatever the device; with a memory of the
-// recording it takes 16 bytes for each pixel.
+// recording, and for windows in parts, it takes 16 bytes for each pixel.
 func (s Surface) Open(g event.Geometry, _ accel.Device) (udf.Encoder, error) {
 	if err := decay.Check(s.Decay, s.Tau); err != nil {
 		return nil, fmt.Errorf("timesurface: %w", err)
@@ -93,7 +96,7 @@ func (s Surface) Open(g event.Geometry, _ accel.Device) (udf.Encoder, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &encoder{Blocks: blocks, g: g, curve: decay.New(s.Decay, s.Tau, 1)}
+	e := &encoder{Pieces: udf.Pieces{Blocks: blocks}, g: g, curve: decay.New(s.Decay, s.Tau, 1)}
 	if s.Memory == udf.Recording {
 		e.last = sae.NewSurface(g)
 	}
@@ -102,10 +105,12 @@ func (s Surface) Open(g event.Geometry, _ accel.Device) (udf.Encoder, error) {
 
 // An encoder makes one window after the other.
 type encoder struct {
-	udf.Blocks
+	udf.Pieces
 	g         event.Geometry
 	curve     *decay.Curve
 	last      *sae.Surface // nil where only the window's events count
+	parts     *sae.Surface // of the window that was begun; nil before the first
+	data      []byte       // its block
 	offSensor int64
 }
 
@@ -140,16 +145,42 @@ func (e *encoder) window(w event.Window, all udf.Events, data []byte) error {
 	return nil
 }
 
+// Begin implements udf.GradualEncoder.
+func (e *encoder) Begin(w event.Window, _, _ int64, data []byte) error {
+	if e.parts == nil {
+		e.parts = sae.NewSurface(e.g)
+	} else {
+		e.parts.Reset()
+	}
+	e.data = data
+	return e.Start(w, data)
+}
+
+// Add implements udf.GradualEncoder.
+func (e *encoder) Add(ctx context.Context, b event.Batch) error {
+	return e.Take(ctx, b, func(ev udf.Events) error { return e.addTo(e.parts, ev) })
+}
+
+// Finish implements udf.GradualEncoder.
+func (e *encoder) Finish(w event.Window) error {
+	e.showOf(e.parts, w.End, e.data)
+	return nil
+}
+
 // add remembers the times of events.
-func (e *encoder) add(ev udf.Events) error {
-	off, err := e.last.Add(ev)
+func (e *encoder) add(ev udf.Events) error { return e.addTo(e.last, ev) }
+
+func (e *encoder) addTo(s *sae.Surface, ev udf.Events) error {
+	off, err := s.Add(ev)
 	e.offSensor += off
 	return err
 }
 
 // show makes a block of all events that were added.
-func (e *encoder) show(end int64, data []byte) {
-	for i, t := range e.last.Times {
+func (e *encoder) show(end int64, data []byte) { e.showOf(e.last, end, data) }
+
+func (e *encoder) showOf(s *sae.Surface, end int64, data []byte) {
+	for i, t := range s.Times {
 		value := uint32(0)
 		if t != sae.Never {
 			value = math.Float32bits(float32(e.curve.At(udf.Duration(t, end))))

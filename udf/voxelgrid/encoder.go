@@ -1,8 +1,10 @@
 package voxelgrid
 
 import (
+	"context"
 	"encoding/binary"
 	"math"
+	"slices"
 	"sort"
 
 	"github.com/evq-project/evq/io/event"
@@ -12,7 +14,7 @@ import (
 // An encoder adds up one bin after the other. Events come in time order, so at any time only two bins are under way:
 // sums holds the two of each pixel side by side, those of even bins first, and all of it is 0 between windows.
 type encoder struct {
-	udf.Blocks
+	udf.Pieces
 	grid      Grid
 	g         event.Geometry
 	sums      []float64
@@ -22,6 +24,10 @@ type encoder struct {
 	touched   []uint32   // and those of this bin
 	places    []uint32   // of the values that are not 0, for Normalize
 	offSensor int64
+
+	data []byte // the block of the window at hand; nil where there is none
+	bin  int    // the bin under way
+	axis axis
 }
 
 // An axis turns times into positions among the bins. It counts in microseconds, or in pairs of them where an int64
@@ -58,49 +64,111 @@ func (a *axis) tau(t int64) float64 {
 
 // window makes the block of one window.
 func (e *encoder) window(w event.Window, all udf.Events, data []byte) error {
-	ev, bins := all.Slice(w.Lo, w.Hi), e.grid.Bins
+	ev := all.Slice(w.Lo, w.Hi)
 	n := len(ev.T)
 	if n == 0 {
 		clear(data)
 		return nil
 	}
-	from, to := e.grid.Timebase.Span(ev.T, w)
-	scale := float64(bins)
+	e.begin(w, ev.T[0], ev.T[n-1], data)
+	if err := e.take(ev); err != nil {
+		return err
+	}
+	e.end()
+	return nil
+}
+
+// Begin implements udf.GradualEncoder.
+func (e *encoder) Begin(w event.Window, first, last int64, data []byte) error {
+	if err := e.Start(w, data); err != nil {
+		return err
+	}
+	e.begin(w, first, last, data)
+	return nil
+}
+
+// Add implements udf.GradualEncoder.
+func (e *encoder) Add(ctx context.Context, b event.Batch) error { return e.Take(ctx, b, e.take) }
+
+// Finish implements udf.GradualEncoder.
+func (e *encoder) Finish(event.Window) error {
+	e.end()
+	return nil
+}
+
+func (e *encoder) begin(w event.Window, first, last int64, data []byte) {
+	from, to := e.grid.Timebase.Limits(first, last, w)
+	scale := float64(e.grid.Bins)
 	if e.grid.Variant == BMinus1 {
 		scale--
 	}
-	a, done := newAxis(from, to, scale), 0
-	e.touched = e.touched[:0]
-	for bin := range bins {
-		end := done + sort.Search(n-done, func(i int) bool { return a.tau(ev.T[done+i]) >= float64(bin+1) })
-		e.before, e.touched = e.touched, e.before
-		if err := e.add(ev.Slice(done, end), &a, bin); err != nil {
-			clear(e.sums)
+	if e.data != nil { // a window was not finished
+		clear(e.sums)
+	}
+	e.data, e.bin, e.axis = data, 0, newAxis(from, to, scale)
+	e.before, e.touched = e.before[:0], e.touched[:0]
+}
+
+// take adds the next events of the window.
+func (e *encoder) take(ev udf.Events) error {
+	for e.bin < e.grid.Bins {
+		edge := float64(e.bin + 1)
+		n := sort.Search(len(ev.T), func(i int) bool { return e.axis.tau(ev.T[i]) >= edge })
+		if err := e.add(ev.Slice(0, n)); err != nil {
 			return err
 		}
-		e.finish(bin, data)
-		done = end
+		if ev = ev.Slice(n, len(ev.T)); len(ev.T) == 0 {
+			return nil
+		}
+		e.advance()
 	}
-	off, err := ev.Slice(done, n).Check(e.g) // beyond the last bin
+	off, err := ev.Check(e.g) // beyond the last bin
 	e.offSensor += off
-	if e.grid.Normalize == E2VID {
-		e.places = normalize(data, e.places)
-	}
 	return err
 }
 
-// add adds the events from a bin to the next one to the sums of both.
-func (e *encoder) add(ev udf.Events, a *axis, bin int) error {
-	room := min(len(ev.T), e.most()) + 1
-	if room > cap(e.touched) {
-		e.touched = make([]uint32, room)
+// advance moves the sums of the bin under way into the block, and goes on to the next.
+func (e *encoder) advance() {
+	e.finish(e.bin, e.data)
+	e.before, e.touched = e.touched, e.before[:0]
+	e.bin++
+}
+
+func (e *encoder) end() {
+	for e.bin < e.grid.Bins {
+		e.advance()
 	}
-	width, height, sums, touched, stride := uint(e.g.Width), uint(e.g.Height), e.sums, e.touched[:room], 2*uint(e.grid.halves())
-	half, sign, keep, from := e.half, e.sign, 1.0, float64(bin)
-	if bin == e.grid.Bins-1 {
+	if e.grid.Normalize == E2VID {
+		e.places = normalize(e.data, e.places)
+	}
+	e.data = nil
+}
+
+// block is how many events are looked at together: first where they lie and what they count, then the adding. The
+// second loop is short, so that the processor waits for many far places at a time.
+const block = 256
+
+// add adds events from the bin under way to the next one to the sums of both.
+func (e *encoder) add(ev udf.Events) error {
+	var places [block]uint32
+	var shares [block][2]float64
+	for lo := 0; lo < len(ev.T); lo += block {
+		n, err := e.shares(ev.Slice(lo, min(lo+block, len(ev.T))), &places, &shares)
+		if err != nil {
+			return err
+		}
+		e.sum(places[:n], &shares)
+	}
+	return nil
+}
+
+// shares finds where in sums the events lie, and what each adds to this bin and to the next.
+func (e *encoder) shares(ev udf.Events, places *[block]uint32, shares *[block][2]float64) (n int, err error) {
+	width, height, stride, a := uint(e.g.Width), uint(e.g.Height), 2*uint(e.grid.halves()), e.axis
+	half, sign, keep, from := e.half, e.sign, 1.0, float64(e.bin)
+	if e.bin == e.grid.Bins-1 {
 		keep = 0 // there is no next bin
 	}
-	this, next, found := uint(bin&1), uint(1-bin&1), 0
 	x, y, p := ev.X[:len(ev.T)], ev.Y[:len(ev.T)], ev.P[:len(ev.T)]
 	for i, t := range ev.T {
 		column, row, on := uint(x[i]), uint(y[i]), uint8(p[i])
@@ -109,22 +177,34 @@ func (e *encoder) add(ev udf.Events, a *axis, bin int) error {
 			continue
 		}
 		if on > 1 {
-			return udf.ErrPolarity
+			return 0, udf.ErrPolarity
 		}
 		f, s := a.tau(t)-from, sign[on&1]
-		at := stride*(row*width+column) + uint(half[on&1])
-		pair := sums[at : at+2 : at+2]
-		touched[found] = uint32(at)
+		places[n&(block-1)] = uint32(stride*(row*width+column) + uint(half[on&1]))
+		shares[n&(block-1)] = [2]float64{s * (1 - f), s * keep * f}
+		n++
+	}
+	return n, nil
+}
+
+// sum adds shares at places, and notes which places are new.
+func (e *encoder) sum(places []uint32, shares *[block][2]float64) {
+	found := len(e.touched)
+	room := min(found+len(places), e.most()) + 1
+	touched := slices.Grow(e.touched, room-found)[:room]
+	sums, this, next := e.sums, uint(e.bin&1), uint(1-e.bin&1)
+	for i, at := range places {
+		pair, share := sums[at:at+2:at+2], &shares[i&(block-1)]
+		touched[found] = at
 		first := 0 // a place is new where nothing was added; no branch may hang on memory that is far
 		if math.Float64bits(pair[next]) == 0 {
 			first = 1
 		}
 		found = min(found+first, room-1)
-		pair[this] += s * (1 - f)
-		pair[next] += s * keep * f
+		pair[this] += share[0]
+		pair[next] += share[1]
 	}
 	e.touched = touched[:found]
-	return nil
 }
 
 // most is how many touched places are kept: from there on, going through all pixels is faster.

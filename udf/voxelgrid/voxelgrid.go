@@ -100,6 +100,9 @@ func (Grid) Blank() bool { return true }
 // Columns are all of them.
 func (v Grid) Columns() event.Columns { return event.AllColumns }
 
+// Gradual implements udf.Gradual: only the times of a window tell where its bins lie.
+func (Grid) Gradual() (ok, foretold bool) { return true, true }
+
 // Validate reports parameters that are not possible on any sensor.
 func (v Grid) Validate() error {
 	if v.Variant > BMinus1 || v.Normalize > E2VID || v.Timebase > udf.OfWindow {
@@ -121,7 +124,7 @@ func (v Grid) Open(g event.Geometry, _ accel.Device) (udf.Encoder, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &encoder{Blocks: blocks, grid: v, g: g, sums: make([]float64, 2*v.halves()*g.Width*g.Height), sign: [2]float64{-1, 1}}
+	e := &encoder{Pieces: udf.Pieces{Blocks: blocks}, grid: v, g: g, sums: make([]float64, 2*v.halves()*g.Width*g.Height), sign: [2]float64{-1, 1}}
 	if v.Unsigned {
 		e.half, e.sign = [2]int{0, 2}, [2]float64{1, 1}
 	}

@@ -1,0 +1,210 @@
+package sql
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/memory"
+
+	"github.com/evq-project/evq/engine"
+	"github.com/evq-project/evq/io/tensor"
+	"github.com/evq-project/evq/sql/duck"
+)
+
+// A native is a query that the engine runs in DuckDB's place.
+type native struct {
+	shape  *shape
+	rec    *engine.Recording
+	opts   []engine.Option
+	blocks engine.Tensors // where the shape has blocks
+	counts engine.Table   // where it has none
+	schema *arrow.Schema  // with DuckDB's own names
+}
+
+// native opens the recording of a shape and plans the query. Errors of type errShape leave it to DuckDB.
+func (s *Session) native(ctx context.Context, q *shape, schema *arrow.Schema) (*native, error) {
+	a, err := newArguments("events", duck.Args{Positional: []any{q.path}}, "recording")
+	if err != nil {
+		return nil, err
+	}
+	a.text("recording")
+	n := &native{shape: q, schema: schema}
+	if n.opts, err = s.reading(a, nil); err != nil {
+		return nil, err
+	}
+	var f engine.Frame
+	if n.rec, f, err = s.frame(ctx, q, n.opts); err != nil {
+		return nil, err
+	}
+	by := engine.WholeRecording()
+	if q.window > 0 {
+		by = engine.Every(micros(q.window))
+	}
+	w := f.Window(by)
+	if len(q.reps) == 0 {
+		n.counts = w.Group().Table
+		return n, nil
+	}
+	n.blocks = w.Represent(q.reps...)
+	return n, nil
+}
+
+func (n *native) close() error { return n.rec.Close() }
+
+// plan is what EXPLAIN shows.
+func (n *native) plan() (string, error) {
+	if len(n.shape.reps) > 0 {
+		return n.blocks.Explain(n.opts...)
+	}
+	return n.counts.Explain(n.opts...)
+}
+
+// enough ends a run that has yielded its LIMIT.
+var errEnough = errors.New("enough rows")
+
+// each runs the query.
+func (n *native) each(ctx context.Context, do func(arrow.RecordBatch) error) error {
+	rows := &nativeRows{native: n, do: do, builder: array.NewRecordBuilder(memory.DefaultAllocator, n.schema), left: n.shape.limit}
+	defer rows.builder.Release()
+	if rows.left == 0 {
+		return nil
+	}
+	var err error
+	if len(n.shape.reps) > 0 {
+		err = n.blocks.Each(ctx, rows.block, n.opts...)
+	} else {
+		err = n.counts.Each(ctx, rows.counted, n.opts...)
+	}
+	if err == nil && n.shape.window == 0 && !rows.some { // a group that is there though no event is
+		err = rows.add(0, 0, nil)
+	}
+	if err != nil && !errors.Is(err, errEnough) {
+		return err
+	}
+	return rows.flush()
+}
+
+// nativeRows gathers the rows of a query.
+type nativeRows struct {
+	*native
+	do      func(arrow.RecordBatch) error
+	builder *array.RecordBuilder
+	held    [][]byte // the blocks of the window so far
+	rows    int
+	bytes   int
+	left    int64 // rows until LIMIT, negative without
+	some    bool  // a row was added
+}
+
+// block takes one block of a window; the last of its blocks completes the row. A window without events is no group.
+func (r *nativeRows) block(b tensor.Block) error {
+	if b.Events == 0 {
+		return nil
+	}
+	if len(r.shape.reps) > 1 {
+		b.Data = append([]byte(nil), b.Data...)
+	}
+	if r.held = append(r.held, b.Data); len(r.held) < len(r.shape.reps) {
+		return nil
+	}
+	defer func() { r.held = r.held[:0] }()
+	return r.add(b.Start, b.Events, r.held)
+}
+
+// counted takes the counts of windows, which are the last column; of the whole recording there is no other.
+func (r *nativeRows) counted(rec arrow.RecordBatch) error {
+	counts, starts := rec.Column(int(rec.NumCols())-1).(*array.Int64), (*array.Int64)(nil)
+	if r.shape.window > 0 {
+		starts = rec.Column(rec.Schema().FieldIndices("window_start")[0]).(*array.Int64)
+	}
+	for i := range int(rec.NumRows()) {
+		start := int64(0)
+		if counts.Value(i) == 0 {
+			continue
+		}
+		if starts != nil {
+			start = starts.Value(i)
+		}
+		if err := r.add(start, counts.Value(i), nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// atOnce bounds the blocks, in bytes, and the rows of a record.
+const (
+	bytesAtOnce = 8 << 20
+	rowsAtOnce  = 1 << 14
+)
+
+func (r *nativeRows) add(start, events int64, blocks [][]byte) error {
+	for i, it := range r.shape.items {
+		f := r.builder.Field(i)
+		switch {
+		case it.kind == isKey:
+			f.(*array.Int64Builder).Append(start / r.shape.window) // times are not negative: see provable
+		case it.kind == isCount:
+			f.(*array.Int64Builder).Append(events)
+		case blocks == nil:
+			f.AppendNull()
+		default:
+			f.(*array.BinaryBuilder).Append(blocks[it.rep])
+			r.bytes += len(blocks[it.rep])
+		}
+	}
+	r.some = true
+	r.rows++
+	if r.left--; r.left == 0 {
+		return errEnough
+	}
+	if r.rows < rowsAtOnce && r.bytes < bytesAtOnce {
+		return nil
+	}
+	return r.flush()
+}
+
+func (r *nativeRows) flush() error {
+	if r.rows == 0 {
+		return nil
+	}
+	rec := r.builder.NewRecordBatch()
+	defer rec.Release()
+	r.rows, r.bytes = 0, 0
+	return r.do(rec)
+}
+
+// why says in words what the engine runs.
+func (q *shape) why() string {
+	s := "the whole recording"
+	if q.window > 0 {
+		s = fmt.Sprintf("windows of %v", micros(q.window))
+	}
+	if len(q.reps) == 0 {
+		return s + ", counted"
+	}
+	for _, r := range q.reps {
+		s += ", " + r.String()
+	}
+	return s
+}
+
+// fits reports whether DuckDB gives the result the types that the engine does.
+func (q *shape) fits(schema *arrow.Schema) bool {
+	if len(schema.Fields()) != len(q.items) {
+		return false
+	}
+	for i, f := range schema.Fields() {
+		want := arrow.DataType(arrow.PrimitiveTypes.Int64)
+		if q.items[i].kind == isBlock {
+			want = arrow.BinaryTypes.Binary
+		}
+		if !arrow.TypeEqual(f.Type, want) {
+			return false
+		}
+	}
+	return true
+}
