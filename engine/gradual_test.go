@@ -66,7 +66,8 @@ func TestWholeInParts(t *testing.T) {
 							t.Fatal(err)
 						}
 					}
-					if held.OffSensor != parts.OffSensor || held.Report.Events != parts.Report.Events || held.First != parts.First || held.Last != parts.Last ||
+					if held.OffSensor != parts.OffSensor || filter != "some" && held.Report.Events != parts.Report.Events || // a scan that is cut short has read some ahead
+						held.First != parts.First || held.Last != parts.Last ||
 						held.Windows != 1 || parts.Windows != 1 || held.Empty != parts.Empty {
 						t.Errorf("held: %+v\nin parts: %+v", held, parts)
 					}

@@ -92,7 +92,7 @@ func TestRVTDatasetKilled(t *testing.T) {
 	for _, args := range [][]string{run("killed"), run("whole")} {
 		r := must(t, exitLosses, args...)
 		has(t, r.errOut, "evq: train/s13: failed: ", "failed: 2 sequences\n", "40 sequences: ", "2 failed")
-		rows := regexp.MustCompile(`(?m)^  (train/s13  .*truncated file|val/s26    .*/events/t: the chunk at row 0: .*damaged)`)
+		rows := regexp.MustCompile(`(?m)^  (train/s13  .*the file was cut: \d+ of|val/s26    .*dataset /events/t, rows 0-\d+: .*damaged)`)
 		if found := rows.FindAllString(r.errOut, -1); len(found) != 2 {
 			t.Errorf("the failures are\n%s\nin\n%s", strings.Join(found, "\n"), r.errOut)
 		}

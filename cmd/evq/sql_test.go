@@ -70,8 +70,8 @@ func TestSQLBlocks(t *testing.T) {
 		t.Fatal(err)
 	}
 	byTable := "SELECT data FROM stacked_histogram('" + in + "', '100ms', bins := 3)"
-	byGroup := "SELECT t // 100000 AS w, stacked_histogram(t, x, y, p, 3, 6, 8, 10) AS h FROM '" + in + "' GROUP BY w ORDER BY w"
-	for i, args := range [][]string{{byTable, "--shape", "6,6,8"}, {byGroup}, {"SET evq_route = 'off'; " + byGroup}} {
+	byGroup := "SELECT t // 100000 AS w, stacked_histogram(t, x, y, p, 3, 96, 128, 10) AS h FROM '" + in + "' GROUP BY w ORDER BY w"
+	for i, args := range [][]string{{byTable, "--shape", "6,96,128"}, {byGroup}, {"SET evq_route = 'off'; " + byGroup}} {
 		out := filepath.Join(dir, fmt.Sprintf("%d.npy", i))
 		must(t, 0, append([]string{"sql", "-o", out}, args...)...)
 		got, err := os.ReadFile(out)
@@ -121,7 +121,7 @@ func TestSQLErrors(t *testing.T) {
 		args []string
 		want []string
 	}{
-		{exitFailed, []string{"SELECT count(*) FROM '" + in + "' WHERE"}, []string{"LINE 1"}},
+		{exitFailed, []string{"SELECT count(*) FROM '" + in + "' WHERE )"}, []string{"LINE 1"}},
 		{exitFailed, []string{"SELECT stacked_histogramm(t) FROM '" + in + "'"}, []string{"stacked_histogram", "LINE 1"}},
 		{exitFailed, []string{"FROM '" + fileOf(t, "bad.raw", []byte("no recording")) + "'"}, []string{"bad.raw"}},
 		{exitFailed, []string{"COPY (SELECT 1) TO 'x.csv'", "--read-only"}, []string{"refused", "COPY"}},
@@ -158,9 +158,9 @@ func TestSQLMacros(t *testing.T) {
 	same(`SELECT "window" AS w, sum(events) AS n FROM evq_stacked_histogram(`+f+", 50000, 3) GROUP BY w ORDER BY w",
 		"SELECT t // 50000 AS w, count(*) AS n FROM "+f+" GROUP BY w ORDER BY w")
 	same(`SELECT "window" AS w, channel, y, x, events FROM evq_stacked_histogram(`+f+", 100000, 3) ORDER BY ALL",
-		`WITH h AS (SELECT t // 100000 AS w, stacked_histogram(t, x, y, p, 3, 6, 8, 255, {rounding: 'exact'}) AS h FROM `+f+` GROUP BY w),
-		i AS (SELECT w, unnest(range(6 * 6 * 8)) AS i, h FROM h)
-		SELECT w, i // 48 AS channel, i % 48 // 8 AS y, i % 8 AS x, tensor_at(h, i)::BIGINT AS events FROM i WHERE tensor_at(h, i) > 0 ORDER BY ALL`)
+		`WITH h AS (SELECT t // 100000 AS w, stacked_histogram(t, x, y, p, 3, 96, 128, 255, {rounding: 'exact'}) AS h FROM `+f+` GROUP BY w),
+		i AS (SELECT w, unnest(tensor_to_list(h))::BIGINT AS events, unnest(range(6 * 96 * 128)) AS i FROM h)
+		SELECT w, i // (96 * 128) AS channel, i % (96 * 128) // 128 AS y, i % 128 AS x, events FROM i WHERE events > 0 ORDER BY ALL`)
 	same("SELECT y, x, off + \"on\" AS n FROM evq_counts("+f+") ORDER BY ALL", "SELECT y, x, count(*) AS n FROM "+f+" GROUP BY ALL ORDER BY ALL")
 	has(t, ask("SELECT evq_window(-1, 50) AS a, evq_window(-50, 50) AS b, evq_window(0, 50) AS c, evq_window(49, 50) AS d"), "-1,-1,0,0")
 }
