@@ -31,8 +31,8 @@ var sqlQuestions = []struct{ question, query string }{
 	{"Which are all windows, also those without events?", "SELECT \"window\", window_start, window_end, window_events FROM windows('lab.raw', '50ms', time := '0s..300ms')"},
 	{"Which pixels fire most?", "SELECT x, y, count(*) AS events FROM 'drive.raw' GROUP BY x, y ORDER BY events DESC, y, x LIMIT 3"},
 	{"What happens in a rectangle, for a while?", "SELECT count(*) AS events FROM events('drive.raw', time := '500ms..1s', roi := '16,12,47,35')"},
-	{"Which rows of a sheet of tiles are busy?", "SELECT y // 16 AS tile_y, x // 16 AS tile_x, count(*) AS events FROM 'drive.raw' GROUP BY ALL ORDER BY ALL LIMIT 4"},
-	{"What is left without hot pixels?", "SELECT count(*) AS events FROM hot_pixel_filter('lab.raw')"},
+	{"How many events has each tile of 16 by 16 pixels?", "SELECT y // 16 AS tile_y, x // 16 AS tile_x, count(*) AS events FROM 'drive.raw' GROUP BY ALL ORDER BY ALL LIMIT 4"},
+	{"What is left without hot pixels?", "SELECT count(*) AS events FROM hot_pixel_filter('drive.raw')"},
 	{"And of a pixel that rests after each event?", "SELECT count(*) AS events FROM refractory_filter('lab.raw', period := '2ms')"},
 	{"What do stacked histograms of a group hold?", "SELECT t // 500000 AS w, tensor_sum(stacked_histogram(t, x, y, p, 10, 48, 64, 10)) AS sum FROM 'drive.raw' GROUP BY w ORDER BY w"},
 	{"And the same for each window, one after the other, in bounded memory?", "SELECT window_start, tensor_sum(data) AS sum FROM stacked_histogram('drive.raw', '500ms', bins := 10)"},
@@ -47,7 +47,7 @@ var sqlQuestions = []struct{ question, query string }{
 	{"How many events lie in each labelled box, in the 50 ms before it?", "SELECT l.t, l.x, l.y, count(r.t) AS events FROM labels('labels.npy') l LEFT JOIN 'lab.raw' r ON r.t BETWEEN l.t - 50000 AND l.t AND r.x >= l.x AND r.x < l.x + l.w AND r.y >= l.y AND r.y < l.y + l.h GROUP BY ALL ORDER BY ALL LIMIT 4"},
 	{"Which recordings are in a folder?", "SELECT path, format, width, height FROM recordings('*.raw') ORDER BY path"},
 	{"How many events have several recordings together?", "SELECT count(*) AS events FROM events(['cam0.raw', 'cam1.raw'])"},
-	{"How does a store come to be, and how is it asked?", "COPY (FROM 'drive.raw') TO 'copy.parquet'; SELECT count(*) AS events FROM 'copy.parquet' WHERE t < 1000000"},
+	{"How does DuckDB copy a recording to Parquet?", "COPY (FROM 'drive.raw') TO 'copy.parquet'; SELECT count(*) AS events FROM 'copy.parquet' WHERE t < 1000000"},
 	{"What is the number of a window below time 0?", "SELECT -1 // 50000 AS towards_zero, floor_div(-1, 50000) AS down"},
 }
 

@@ -24,7 +24,7 @@ func (g *generator) windows() {
 	frame := g.frame
 	g.window = func(f engine.Frame) engine.Windowed { return frame(f).Window(w) }
 	for range g.r.IntN(5) / 3 {
-		c := g.condition(1)
+		c := g.telling(1, g.inWindows())
 		g.say("in windows %v", c.e)
 		before := g.window
 		g.window = func(f engine.Frame) engine.Windowed { return before(f).Filter(c.e) }
@@ -34,6 +34,14 @@ func (g *generator) windows() {
 			g.wins[i].evs = g.evs
 		}
 	}
+}
+
+// inWindows returns the events of all windows.
+func (g *generator) inWindows() (out []ev) {
+	for _, w := range g.wins {
+		out = append(out, w.evs...)
+	}
+	return out
 }
 
 // span returns the first and the last time of the events.

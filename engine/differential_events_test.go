@@ -3,6 +3,7 @@ package engine_test
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 
 	"github.com/evq-project/evq/engine"
@@ -58,13 +59,18 @@ func (g *generator) keep(holds func(ev) bool) {
 // events draws the steps over events.
 func (g *generator) events() {
 	for range g.r.IntN(5) {
-		switch g.r.IntN(10) {
+		switch g.r.IntN(11) {
 		case 0, 1, 2, 3:
 			g.filter()
 		case 4, 5, 6:
 			g.transform()
 		case 7, 8:
 			g.remember()
+		case 9:
+			n, seed := 1+g.r.Int64N(300), g.r.Uint64()
+			g.say("add %d random events by %d", n, seed)
+			g.then(func(f engine.Frame) engine.Frame { return f.AddRandom(n, seed) })
+			g.exact = false
 		default:
 			n := g.r.Int64N(int64(len(g.evs)) + 20)
 			g.say("limit %d", n)
@@ -75,10 +81,20 @@ func (g *generator) events() {
 }
 
 func (g *generator) filter() {
-	c := g.condition(2)
+	c := g.telling(2, g.evs)
 	g.say("filter %v", c.e)
 	g.then(func(f engine.Frame) engine.Frame { return f.Filter(c.e) })
 	g.keep(c.holds)
+}
+
+// telling draws a condition that mostly holds for some of the events: queries that yield nothing tell little.
+func (g *generator) telling(depth int, evs []ev) (c condition) {
+	for range 6 {
+		if c = g.condition(depth); slices.ContainsFunc(evs, c.holds) || g.r.IntN(12) == 0 {
+			break
+		}
+	}
+	return c
 }
 
 // transform draws one of exprs.Transforms.

@@ -39,7 +39,7 @@ func randomRecording(r *rand.Rand) (event.Batch, event.Geometry) {
 	if r.IntN(6) == 0 {
 		lie = event.Geometry{Width: size.Width + r.IntN(9), Height: size.Height + r.IntN(9)}
 	}
-	n := []int{0, 1, 2, 30, 300, 300, 900, 900, 900, 2000}[r.IntN(10)]
+	n := []int{0, 1, 2, 30, 300, 300, 300, 300, 900, 900, 900, 900, 900, 900, 2000, 2000}[r.IntN(16)]
 	evs := eventsOf(eventtest.Recording(r.Uint64(), n, lie))
 	moveTimes(r, evs)
 	if r.IntN(25) == 0 {

@@ -102,7 +102,7 @@ func (g *generator) binning() (bin *binning, where func(ev) bool, binned func(en
 	}
 	g.say("bin %+v", *bin)
 	if g.r.IntN(3) == 0 {
-		c := g.condition(1)
+		c := g.telling(1, g.inWindows())
 		g.say("where %v", c.e)
 		plain := binned
 		return bin, c.holds, func(w engine.Windowed) engine.Binned { return plain(w).Where(c.e) }

@@ -115,7 +115,7 @@ func nameless(err error, w way) string {
 }
 
 // TestDifferential runs random queries over random recordings in every way there is. EVQ_LONG says how many, where 300
-// are too few: `make test-long` runs 10,000. A seed that fails is kept in TestSeeds.
+// are too few: `make test-long` runs 10,000. What a seed finds is written out as a case of its own.
 func TestDifferential(t *testing.T) {
 	n := 300
 	if s := os.Getenv("EVQ_LONG"); s != "" {

@@ -129,12 +129,12 @@ func (n *Group) check() error {
 
 func arguments(least, most int) string {
 	switch {
-	case least == most && least == 1:
+	case least != most:
+		return fmt.Sprintf("%d to %d arguments", least, most)
+	case most == 1:
 		return "one argument"
-	case least == most:
-		return fmt.Sprintf("%d arguments", least)
 	}
-	return fmt.Sprintf("%d to %d arguments", least, most)
+	return fmt.Sprintf("%d arguments", most)
 }
 
 func (n *Sort) check() error {

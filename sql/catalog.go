@@ -49,11 +49,11 @@ func (s *Session) newCatalog() (catalog, error) {
 		c.tables = append(c.tables, s.representationFunction(e))
 		c.aggregates = append(c.aggregates, s.aggregateFunction(e))
 		c.functions = append(c.functions, Function{e.Name, "aggregate", aggregateCall(e), e.Doc},
-			Function{e.Name, "table", fmt.Sprintf("%s('recording', '50ms' [, %s])", e.Name, defaults(e.Params)), "one for each window: " + e.Doc})
+			Function{e.Name, "table", fmt.Sprintf("%s('recording', '50ms'%s)", e.Name, defaults(e.Params)), "one for each window: " + e.Doc})
 	}
 	for _, e := range filters {
 		c.tables = append(c.tables, s.filterFunction(e))
-		c.functions = append(c.functions, Function{filterName(e), "table", fmt.Sprintf("%s('recording' [, %s])", filterName(e), defaults(e.Params)), e.Doc})
+		c.functions = append(c.functions, Function{filterName(e), "table", fmt.Sprintf("%s('recording'%s)", filterName(e), defaults(e.Params)), e.Doc})
 	}
 	for _, h := range helpers {
 		c.functions = append(c.functions, h.Function)
@@ -66,11 +66,14 @@ func (s *Session) newCatalog() (catalog, error) {
 
 // defaults writes parameters as named arguments with their defaults.
 func defaults(params []udf.Param) string {
+	if len(params) == 0 {
+		return ""
+	}
 	parts := make([]string, len(params))
 	for i, p := range params {
 		parts[i] = p.Name + " := " + literal(p.Default)
 	}
-	return strings.Join(parts, ", ")
+	return " [, " + strings.Join(parts, ", ") + "]"
 }
 
 // check finds names that are taken.

@@ -65,18 +65,18 @@ const (
 	isBlock
 )
 
-// errShape says why a query is none that the engine runs.
-type errShape string
+// shapeError says why a query is none that the engine runs.
+type shapeError string
 
-func (e errShape) Error() string { return string(e) }
+func (e shapeError) Error() string { return string(e) }
 
-func notThat(format string, args ...any) error { return errShape(fmt.Sprintf(format, args...)) }
+func notThat(format string, args ...any) error { return shapeError(fmt.Sprintf(format, args...)) }
 
 // recognise reads a syntax tree. Its error says what keeps the query from being run by the engine.
 func (s *Session) recognise(tree []byte) (*shape, error) {
 	q, err := parseTree(tree)
 	if err != nil {
-		return nil, errShape(err.Error())
+		return nil, shapeError(err.Error())
 	}
 	out := &shape{limit: -1}
 	table := q.From.Alias
@@ -88,7 +88,7 @@ func (s *Session) recognise(tree []byte) (*shape, error) {
 	}
 	if q.Where != nil {
 		if out.where, err = predicate(q.Where, table); err != nil {
-			return nil, errShape(err.Error())
+			return nil, shapeError(err.Error())
 		}
 	}
 	key := -1
@@ -276,7 +276,7 @@ func argument(e *syntax) (any, bool) {
 }
 
 // errNegative keeps a query from being run by the engine, whose windows floor times, while DuckDB cuts towards zero.
-const errNegative = errShape("its first event lies before time 0, where t // N cuts towards zero and windows do not; use the table functions for windows that floor")
+const errNegative = shapeError("its first event lies before time 0, where t // N cuts towards zero and windows do not; use the table functions for windows that floor")
 
 // frame opens the recording of a shape and makes the frame that the engine runs. The caller closes the recording.
 func (s *Session) frame(ctx context.Context, q *shape, opts []engine.Option) (*engine.Recording, engine.Frame, error) {

@@ -24,7 +24,7 @@ type native struct {
 	schema *arrow.Schema  // with DuckDB's own names
 }
 
-// native opens the recording of a shape and plans the query. Errors of type errShape leave it to DuckDB.
+// native opens the recording of a shape and plans the query. Errors of type shapeError leave it to DuckDB.
 func (s *Session) native(ctx context.Context, q *shape, schema *arrow.Schema) (*native, error) {
 	a, err := newArguments("events", duck.Args{Positional: []any{q.path}}, "recording")
 	if err != nil {
@@ -198,7 +198,7 @@ func (q *shape) fits(schema *arrow.Schema) bool {
 		return false
 	}
 	for i, f := range schema.Fields() {
-		want := arrow.DataType(arrow.PrimitiveTypes.Int64)
+		want := arrow.PrimitiveTypes.Int64
 		if q.items[i].kind == isBlock {
 			want = arrow.BinaryTypes.Binary
 		}

@@ -215,7 +215,7 @@ func routing(tokens []token) (on, ok bool, err error) {
 // tell, which says where they stand.
 func (r *Runner) route(ctx context.Context, text string) (Route, *native, error) {
 	n, err := r.routed(ctx, text)
-	var why errShape
+	var why shapeError
 	switch {
 	case err == nil:
 		return Route{Native: true, Why: n.shape.why()}, n, nil

@@ -10,7 +10,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/evq-project/evq/accel"
 	"github.com/evq-project/evq/engine"
 	"github.com/evq-project/evq/engine/rvt"
 	"github.com/evq-project/evq/io/event"
@@ -130,7 +129,7 @@ Peers are run through peers.py in the folder that EVQ_BENCH_PEERS names (default
 	f := cmd.Flags()
 	f.StringVar(&b.ref, "ref", "", "compare with the frames of `REP.h5`")
 	f.IntVar(&b.plainWindows, "plain-windows", 20, "run the plain plan on the first `N` windows; 0 leaves it out")
-	enumFlag(cmd, &b.device, "device", accel.Auto, "count on `NAME`", append([]string{accel.Auto}, deviceNames()...)...)
+	deviceFlag(cmd, &b.device)
 	return cmd
 }
 

@@ -41,7 +41,7 @@ func (q *input) flags(cmd *cobra.Command) {
 	q.reading.flags(cmd)
 	cmd.Flags().StringVar(&q.reading.cache, "cache", "", "convert the recording once, to a store in `DIR` that later runs read (default $EVQ_CACHE; empty for none)")
 	_ = cmd.MarkFlagDirname("cache")
-	enumFlag(cmd, &q.device, "device", accel.Auto, "count on `NAME`", append([]string{accel.Auto}, deviceNames()...)...)
+	deviceFlag(cmd, &q.device)
 	valueFlag(cmd, &q.rules, parseRules, "rules", "", "the optimiser's rules: none, or `-NAME,...` to leave out some")
 	complete(cmd, "rules", ruleWords())
 }
@@ -67,6 +67,18 @@ func reprNames() []string {
 		names[i] = e.Name
 	}
 	return names
+}
+
+// deviceFlag declares --device: a name, or one with a number such as cuda:1.
+func deviceFlag(cmd *cobra.Command, to *string) {
+	words := append([]string{accel.Auto}, deviceNames()...)
+	*to = accel.Auto
+	add(cmd, &value{text: accel.Auto, kind: "NAME", set: func(s string) error {
+		*to = s
+		name, _, _ := strings.Cut(s, ":")
+		return oneOf(name, words)
+	}}, "device", "", "count on `NAME` ("+strings.Join(words, ", ")+"; cuda:1 is the second)")
+	complete(cmd, "device", words)
 }
 
 func deviceNames() []string {

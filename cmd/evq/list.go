@@ -148,10 +148,15 @@ func functionItems() []item {
 	return items
 }
 
+// deviceDocs say where a device counts.
+var deviceDocs = map[string]string{
+	"cpu": "counts on the processor", "cuda": "counts on NVIDIA's hardware, through its driver alone", "metal": "counts on a Mac's graphics hardware",
+}
+
 func deviceItems() []item {
 	var items []item
 	for _, d := range devices.All {
-		i := item{Name: d.Name(), Available: true, Doc: "counts on the " + strings.ToUpper(d.Name())}
+		i := item{Name: d.Name(), Available: true, Doc: deviceDocs[d.Name()]}
 		if err := d.Probe(); err != nil {
 			i.Available, i.Why = false, err.Error()
 		}

@@ -8,7 +8,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/evq-project/evq/accel"
 	"github.com/evq-project/evq/engine/rvt"
 	"github.com/evq-project/evq/io/format"
 	"github.com/evq-project/evq/io/hdf5"
@@ -50,7 +49,7 @@ func (t *treeFlags) flags(cmd *cobra.Command) {
 	add(cmd, &value{kind: "NAME", set: func(s string) error { t.compression = s; return oneOf(s, hdf5.Compressions) }}, "compression", "",
 		"of the frames, `NAME`: "+strings.Join(hdf5.Compressions, ", "))
 	complete(cmd, "compression", hdf5.Compressions)
-	enumFlag(cmd, &t.device, "device", accel.Auto, "count on `NAME`", append([]string{accel.Auto}, deviceNames()...)...)
+	deviceFlag(cmd, &t.device)
 	f.BoolVar(&t.verify, "verify", false, "read the frames back and compare them with what was written")
 	f.BoolVar(&t.force, "force", false, "make anew what is there, even if it was made otherwise")
 	f.BoolVar(&t.dryRun, "dry-run", false, "say what would be done")

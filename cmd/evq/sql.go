@@ -4,7 +4,6 @@ import (
 	"context"
 	_ "embed"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"strings"
@@ -172,13 +171,8 @@ func (a *app) sqlExplain(ctx context.Context, r *sql.Runner, text string) error 
 	return errors.Join(err, res.Close())
 }
 
-// sqlDone is what is said of a statement that has no rows to show, such as COPY or SET: "" for others.
+// sqlDone reports whether a statement has no rows to show, such as SET or DROP.
 func sqlDone(schema *arrow.Schema) bool {
 	f := schema.Fields()
 	return len(f) == 0 || len(f) == 1 && f[0].Name == "Success" && f[0].Type.ID() == arrow.BOOL
-}
-
-// sayRows tells what was written.
-func (a *app) sayRows(out string, rows int64) {
-	a.say(fmt.Sprintf("%s: %s", out, counted(rows, "row")), "output", out, "rows", rows)
 }

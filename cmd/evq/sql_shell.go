@@ -127,7 +127,7 @@ func (s *sqlShell) loop(ctx context.Context) error {
 			continue
 		}
 		if len(all) > 0 {
-			s.editor.AppendHistory(strings.Join(strings.Fields(text), " "))
+			s.editor.AppendHistory(strings.ReplaceAll(strings.TrimSpace(text), "\n", " "))
 		}
 		for _, one := range all {
 			if !s.interruptibly(ctx, func(ctx context.Context) error { return s.statement(ctx, one) }) {
