@@ -54,6 +54,19 @@ func (a allowed) check(path string) error {
 	return fmt.Errorf("%w: %s lies outside of what this session may touch", ErrRefused, path)
 }
 
+// checkPattern reports a pattern of file names whose matches may lie outside: that is all behind the folders before its
+// first glob character, which it has, and none of a folder of which only some files are allowed.
+func (a allowed) checkPattern(pattern string) error {
+	if a == nil {
+		return nil
+	}
+	first := strings.IndexAny(pattern, "*?[")
+	if err := a.check(filepath.Dir(pattern[:first] + "*")); err != nil || strings.Contains(pattern[first:], "..") {
+		return fmt.Errorf("%w: the files like %s lie outside of what this session may touch", ErrRefused, pattern)
+	}
+	return nil
+}
+
 // split returns the folders and the files.
 func (a allowed) split() (folders, files []string) {
 	for _, p := range a {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/evq-project/evq/accel"
@@ -61,6 +62,19 @@ func TestAllow(t *testing.T) {
 		"windows('" + raw + "', ends := '" + other + "/a.npy', span := '1ms')", "stacked_histogram('" + otherRaw + "', '1ms')",
 	} {
 		fails(t, s, "SELECT count(*) FROM "+from)
+	}
+	// Patterns tell nothing of what lies outside, not even whether it is there.
+	for _, pattern := range []string{"/*", "/rec.r?w", "/nothing*", "/../" + filepath.Base(dir) + "/*/../../" + filepath.Base(other) + "/*"} {
+		_, err := table(s, "SELECT count(*) FROM events('"+other+pattern+"')")
+		if err == nil || !strings.Contains(err.Error(), "refused: the files like") {
+			t.Errorf("%s: %v", pattern, err)
+		}
+		if err != nil && strings.Contains(err.Error(), "rec.raw") {
+			t.Errorf("%s tells the name of a file: %v", pattern, err)
+		}
+	}
+	if got := one(t, s, "SELECT error LIKE 'refused%' AND format IS NULL FROM recordings('"+dir+"') WHERE path = '"+link+"'"); got != "true" {
+		t.Error("a folder's link that leads outside was followed")
 	}
 	fails(t, s, "COPY (SELECT 1) TO '"+other+"/out.csv'")
 	fails(t, s, "SET enable_external_access = true")

@@ -24,6 +24,12 @@ func TestListings(t *testing.T) {
 	if err != nil || fmt.Sprint(got) != want {
 		t.Errorf("%v, %v\nwant %s", got, err, want)
 	}
+	if err := os.Symlink(filepath.Join(dir, "nothing"), filepath.Join(dir, "lost.raw")); err == nil {
+		if got := one(t, s, "SELECT count(*) FROM recordings('"+dir+"/*') WHERE error LIKE '%no such file%'"); got != "1" {
+			t.Errorf("a link that leads nowhere is %s rows", got)
+		}
+	}
+	fails(t, s, "FROM recordings('"+filepath.Join(dir, "nothing.raw")+"')", "nothing.raw")
 	if got := one(t, s, "SELECT events IS NULL FROM recordings('"+raw+"')"); got != "true" {
 		t.Error("the header of a raw recording tells how many events there are")
 	}

@@ -392,6 +392,10 @@ func (s *Session) files(paths []string) ([]string, error) {
 	for _, p := range paths {
 		found := []string{p}
 		if _, err := os.Lstat(p); err != nil && strings.ContainsAny(p, "*?[") {
+			// Whether there are files outside of what may be touched is not told either.
+			if err := s.allow.checkPattern(p); err != nil {
+				return nil, err
+			}
 			if found, err = filepath.Glob(p); err != nil {
 				return nil, fmt.Errorf("%q: %w", p, err)
 			}
