@@ -37,11 +37,11 @@ func (r *reading) joined(cmd *cobra.Command, args []string) error {
 	}
 	seen := map[string]bool{}
 	for _, part := range args {
-		if path := filepath.Clean(part); seen[path] {
+		path := filepath.Clean(part)
+		if seen[path] {
 			return usage("%s is named twice; name each part of the recording once, in order", part)
-		} else {
-			seen[path] = true
 		}
+		seen[path] = true
 	}
 	r.parts = args[1:]
 	return nil

@@ -138,7 +138,7 @@ func (r *reader) kept() int64 {
 
 // cutFrom is the damage from a row on.
 func (r *reader) cutFrom(row int64) error {
-	return &badChunk{from: row, to: r.dataset.rows, at: r.limit, bytes: (r.dataset.rows - row) * int64(r.width()), err: errCut}
+	return &chunkError{from: row, to: r.dataset.rows, at: r.limit, bytes: (r.dataset.rows - row) * int64(r.width()), err: errCut}
 }
 
 // endOf returns where a file's superblock says that it ends, 0 where there is none that says so.

@@ -44,7 +44,7 @@ type part struct {
 	buf      *event.Buffer
 	remap    remap
 	negative int64
-	bad      *badChunk // in place of events
+	bad      *chunkError // in place of events
 	err      error
 }
 

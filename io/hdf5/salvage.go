@@ -17,8 +17,8 @@ var errUnwritten = errors.New("the chunk was never written; the recording of the
 // errCut reports a chunk, or rows, behind the end of a file that was cut.
 var errCut = errors.New("it lies where the file was cut")
 
-// A badChunk is damage: the rows [from, to) of a dataset cannot be had.
-type badChunk struct {
+// A chunkError is damage: the rows [from, to) of a dataset cannot be had.
+type chunkError struct {
 	dataset  string
 	from, to int64
 	at, size int64 // where in the file it is stored; the dataset's header and 0 where it is not stored
@@ -32,7 +32,7 @@ func (r *reader) damaged(start int64, err error) error {
 	if errors.As(err, &failed) {
 		return fmt.Errorf("the chunk at row %d: %w", start, err)
 	}
-	b := &badChunk{from: start, to: min(start+r.chunk, r.dataset.rows), err: err}
+	b := &chunkError{from: start, to: min(start+r.chunk, r.dataset.rows), err: err}
 	b.bytes = (b.to - b.from) * int64(r.width())
 	var ok bool
 	if b.at, b.size, ok = r.place(start); !ok {
@@ -44,15 +44,15 @@ func (r *reader) damaged(start int64, err error) error {
 	return b
 }
 
-func (b *badChunk) Error() string {
+func (b *chunkError) Error() string {
 	return fmt.Sprintf("dataset %s, rows %d-%d: %v", b.dataset, b.from, b.to-1, b.err)
 }
 
-func (b *badChunk) Unwrap() error { return b.err }
+func (b *chunkError) Unwrap() error { return b.err }
 
 // damageIn returns the damage that an error reports, nil where it is of another kind.
-func damageIn(err error) *badChunk {
-	var b *badChunk
+func damageIn(err error) *chunkError {
+	var b *chunkError
 	if errors.As(err, &b) {
 		return b
 	}
@@ -88,7 +88,7 @@ type chunkKey struct {
 }
 
 // skip counts and names a chunk.
-func (c *badChunks) skip(b *badChunk, rep *event.Report) {
+func (c *badChunks) skip(b *chunkError, rep *event.Report) {
 	key := chunkKey{b.dataset, b.from}
 	if c.seen[key] {
 		return

@@ -198,7 +198,7 @@ func (d *decoder) coordinates(k int, dst []uint16) ([]uint16, error) {
 	var err error
 	if fast := d.fast[k]; fast != nil {
 		err = fast.fields(dst)
-		if r, ok := errors.AsType[errRange](err); ok {
+		if r, ok := errors.AsType[rangeError](err); ok {
 			bad, err = r.at, nil
 		}
 		return d.checked(k, dst, bad, err)
@@ -266,7 +266,7 @@ func (d *decoder) fastPolarities(dst []int8) (remapped int64, err error) {
 	src := scratch(&d.u16, len(dst))
 	bad := -1
 	err = d.fast[colP].fields(src)
-	if r, ok := errors.AsType[errRange](err); ok {
+	if r, ok := errors.AsType[rangeError](err); ok {
 		bad, err = r.at, nil
 	}
 	if err == nil && bad < 0 {

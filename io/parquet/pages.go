@@ -177,10 +177,10 @@ func (p *pages) times(dst []int64) error {
 	return nil
 }
 
-// errRange reports a value that is no coordinate, at an index of what was asked for.
-type errRange struct{ at int }
+// rangeError reports a value that is no coordinate, at an index of what was asked for.
+type rangeError struct{ at int }
 
-func (e errRange) Error() string { return "not in 0..65535" }
+func (e rangeError) Error() string { return "not in 0..65535" }
 
 // fields reads len(dst) coordinates or polarities.
 func (p *pages) fields(dst []uint16) error {
@@ -210,7 +210,7 @@ func (p *pages) plainFields(to []uint16, done int) error {
 			v = math.MaxUint8
 		}
 		if v > math.MaxUint16 {
-			return errRange{done + i}
+			return rangeError{done + i}
 		}
 		to[i] = uint16(v)
 	}

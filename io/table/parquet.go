@@ -13,12 +13,16 @@ import (
 // groupRows is how many rows a row group has at least, but for the last.
 const groupRows = 1 << 17
 
+// groupBytes ends a row group earlier: rows that hold blocks are large.
+const groupBytes = 64 << 20
+
 // A parquetEncoder holds records until they fill a row group. It writes columns itself: the library's bridge from
 // Arrow brings a network stack with it.
 type parquetEncoder struct {
-	w    *file.Writer
-	held []arrow.RecordBatch
-	rows int64
+	w     *file.Writer
+	held  []arrow.RecordBatch
+	rows  int64
+	bytes int64 // that they take in memory
 }
 
 // stays hides Close of a writer, which the library would call.
@@ -44,7 +48,14 @@ func newParquet(w io.Writer, s *arrow.Schema) (encoder, error) {
 func (e *parquetEncoder) write(r arrow.RecordBatch) error {
 	r.Retain()
 	e.held = append(e.held, r)
-	if e.rows += r.NumRows(); e.rows < groupRows {
+	for _, c := range r.Columns() {
+		for _, b := range c.Data().Buffers() {
+			if b != nil {
+				e.bytes += int64(b.Len())
+			}
+		}
+	}
+	if e.rows += r.NumRows(); e.rows < groupRows && e.bytes < groupBytes {
 		return nil
 	}
 	return e.flush()
@@ -55,7 +66,10 @@ func (e *parquetEncoder) flush() error {
 	if e.rows == 0 {
 		return nil
 	}
-	group := e.w.AppendRowGroup()
+	group, err := e.w.AppendRowGroupChecked()
+	if err != nil {
+		return err
+	}
 	for c := range e.held[0].Columns() {
 		w, err := group.NextColumn()
 		if err != nil {
@@ -73,7 +87,7 @@ func (e *parquetEncoder) flush() error {
 	for _, r := range e.held {
 		r.Release()
 	}
-	e.held, e.rows = e.held[:0], 0
+	e.held, e.rows, e.bytes = e.held[:0], 0, 0
 	return group.Close()
 }
 

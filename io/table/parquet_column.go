@@ -17,7 +17,8 @@ const decimalBytes = 16
 
 // parquetField returns the column that values of a field are written to. Every column may hold nulls.
 func parquetField(f arrow.Field) (schema.Node, error) {
-	physical, logical, length := parquet.Types.Undefined, schema.LogicalType(schema.NoLogicalType{}), -1
+	var physical parquet.Type
+	logical, length := schema.LogicalType(schema.NoLogicalType{}), -1
 	switch t := f.Type.(type) {
 	case *arrow.BooleanType:
 		physical = parquet.Types.Boolean

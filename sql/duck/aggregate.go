@@ -63,7 +63,7 @@ func RegisterAggregate(con mapping.Connection, f Aggregate, budget *Budget) erro
 	name := C.CString(f.Name)
 	defer C.free(unsafe.Pointer(name))
 	set := C.duckdb_create_aggregate_function_set(name)
-	defer C.duckdb_destroy_aggregate_function_set(&set)
+	defer C.duckdb_destroy_aggregate_function_set(&set) //nolint:gocritic // of what cgo writes
 	shared := &aggregate{Aggregate: f, budget: budget, number: map[string]int{}}
 	for more := f.Least; more <= f.Most; more++ {
 		fn := C.duckdb_create_aggregate_function()
@@ -83,7 +83,7 @@ func RegisterAggregate(con mapping.Connection, f Aggregate, budget *Budget) erro
 		C.duckdb_aggregate_function_set_extra_info(fn, handle(shared), unsafe.Pointer(C.evq_delete(C.evqDelete)))
 		C.evq_setup(fn)
 		failed := C.duckdb_add_aggregate_function_to_set(set, fn)
-		C.duckdb_destroy_aggregate_function(&fn)
+		C.duckdb_destroy_aggregate_function(&fn) //nolint:gocritic // of what cgo writes
 		if failed != 0 {
 			return fmt.Errorf("sql: the aggregate %s could not be made", f.Name)
 		}
