@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"context"
+	"errors"
 	"path/filepath"
 	"testing"
 	"time"
@@ -14,6 +15,7 @@ import (
 	"github.com/evq-project/evq/io/event/eventtest"
 	"github.com/evq-project/evq/io/formattest"
 	"github.com/evq-project/evq/io/tensor"
+	"github.com/evq-project/evq/plan"
 )
 
 // A span is what a window was found to be.
@@ -155,5 +157,24 @@ func TestConvertFrame(t *testing.T) {
 	}
 	if got := store.Info().Field("evq.filters"); got != "the middle" {
 		t.Errorf("the store says of filters %q", got)
+	}
+}
+
+// The zero values of queries, as functions return them beside an error, are errors and no panics.
+func TestZeroQueries(t *testing.T) {
+	ctx := context.Background()
+	var f engine.Frame
+	var q engine.Tensors
+	var rows engine.Table
+	_, e1 := f.Collect(ctx)
+	_, e2 := f.Explain()
+	_, e3 := q.Layouts()
+	_, e4 := q.Collect(ctx)
+	_, e5 := rows.Collect(ctx)
+	_, e6 := rows.Schema()
+	for i, err := range []error{e1, e2, e3, e4, e5, e6} {
+		if !errors.Is(err, plan.ErrInvalid) {
+			t.Errorf("call %d: %v", i+1, err)
+		}
 	}
 }

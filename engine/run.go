@@ -30,6 +30,9 @@ func prepare(n plan.Node, opts []Option) (*runner, error) {
 	if r.ruleErr != nil {
 		return nil, r.ruleErr
 	}
+	if n == nil {
+		return nil, fmt.Errorf("engine: %w: a query that was not made; begin with a recording's Frame", plan.ErrInvalid)
+	}
 	if err := plan.Validate(n); err != nil {
 		return nil, err
 	}
