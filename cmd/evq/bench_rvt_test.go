@@ -112,7 +112,7 @@ if [ "$1" = -c ]; then echo '{"rvt": {"FRAMES": "%s"}, "evlib_rust": {}}'; exit;
 if [ "$3" = evlib_rust ]; then echo "ModuleNotFoundError: No module named 'evlib'" >&2; exit 1; fi
 out=$(printf '%%s' "$4" | sed 's/.*"out":"\([^"]*\)".*/\1/')
 mkdir -p "$out/deep" && cp "$FRAMES" "$out/deep/event_representations_ds2_nearest.h5" || exit 1
-echo '{"work_s": 1.5, "cpu_s": 1, "hwm_mib": 100, "version": "torch 1"}'
+echo '{"work_s": 1.5, "cpu_s": 1, "hwm_mib": 4000, "version": "torch 1"}'
 `
 
 // With RVT at hand its frames are the reference; a peer that fails is a row that says why, and the rest goes on.
@@ -140,7 +140,7 @@ func TestBenchRVTPeers(t *testing.T) {
 	}
 	args := []string{"bench", "rvt", "--in", in, "--ends", grid, "--repeats", "1", "--plain-windows", "0", "-o", filepath.Join(dir, "out"), "--rvt", dir, "--python"}
 	r := must(t, 0, append(args, script(ref))...)
-	has(t, r.out, "compared with rvt", "| rvt: RVT's own code (torch) | 2 | 1.50 | 1.50 | 1.50 | 1.00 | 100 | the reference |",
+	has(t, r.out, "compared with rvt", "| rvt: RVT's own code (torch) | 2 | 1.50 | 1.50 | 1.50 | 1.00 | 4,000 | the reference |",
 		"FAILED: exit status 1: ModuleNotFoundError: No module named 'evlib'", "faster than rvt", "less memory")
 
 	other := filepath.Join(dir, "other.h5")

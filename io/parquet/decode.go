@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 
 	"github.com/apache/arrow-go/v18/parquet"
 	"github.com/apache/arrow-go/v18/parquet/file"
@@ -55,16 +56,17 @@ type decoder struct {
 	salvage  bool // damaged row groups are passed over
 	system   *watched
 
-	group rowGroup
-	next  int64                              // rows of the group that are decoded
-	now   int                                // the column in work
-	cols  [numColumns]file.ColumnChunkReader // of a column that the library decodes
-	fast  [numColumns]*pages                 // of the others
-	slow  bool                               // the library decodes all of them; for tests
-	u16   []uint16
-	i32   []int32
-	i64   []int64
-	bools []bool
+	group  rowGroup
+	next   int64                              // rows of the group that are decoded
+	now    int                                // the column in work
+	cols   [numColumns]file.ColumnChunkReader // of a column that the library decodes
+	fast   [numColumns]*pages                 // of the others
+	tables [numColumns]*[math.MaxUint16 + 1]uint16
+	slow   bool // the library decodes all of them; for tests
+	u16    []uint16
+	i32    []int32
+	i64    []int64
+	bools  []bool
 }
 
 // open starts a row group.
@@ -84,7 +86,7 @@ func (d *decoder) open(g rowGroup) (err error) {
 			if k == colT {
 				physical, encodings = parquet.Types.Int64, timeEncodings
 			}
-			if d.fast[k], err = newPages(rg, d.file.MetaData().RowGroup(g.index), at, physical, encodings, k == colP); err != nil {
+			if d.fast[k], err = newPages(rg, d.file.MetaData().RowGroup(g.index), at, physical, encodings, k == colP, d.table(k)); err != nil {
 				return d.wrap(k, err)
 			}
 			if d.fast[k] != nil {
@@ -96,6 +98,14 @@ func (d *decoder) open(g rowGroup) (err error) {
 		}
 	}
 	return nil
+}
+
+// table is the room for the dictionary of a column, which is used again in every row group.
+func (d *decoder) table(k int) *[math.MaxUint16 + 1]uint16 {
+	if d.tables[k] == nil && k != colT {
+		d.tables[k] = new([math.MaxUint16 + 1]uint16)
+	}
+	return d.tables[k]
 }
 
 func (d *decoder) wants(k int) bool {

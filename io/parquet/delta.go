@@ -112,6 +112,9 @@ func unpack[T uint64 | uint16](dst []T, data []byte, width int) {
 	}
 	mask := ^uint64(0) >> (64 - width)
 	i := 0
+	if width <= 14 { // four values lie within eight bytes, wherever the first begins
+		i = unpackFours(dst, data, width)
+	}
 	if width <= 57 { // a value lies within eight bytes
 		safe := len(dst)
 		if last := (len(data) - 8) * 8 / width; len(data) < 8 {
@@ -119,7 +122,7 @@ func unpack[T uint64 | uint16](dst []T, data []byte, width int) {
 		} else if last < safe {
 			safe = last
 		}
-		for bit := 0; i < safe; i++ {
+		for bit := i * width; i < safe; i++ {
 			dst[i] = T(binary.LittleEndian.Uint64(data[bit>>3:]) >> (bit & 7) & mask)
 			bit += width
 		}
@@ -127,6 +130,29 @@ func unpack[T uint64 | uint16](dst []T, data []byte, width int) {
 	for ; i < len(dst); i++ {
 		dst[i] = T(bitsAt(data, i*width, width) & mask)
 	}
+}
+
+// unpackFours reads values of at most 14 bits four at a time, and returns how many it read.
+func unpackFours[T uint64 | uint16](dst []T, data []byte, width int) (n int) {
+	mask := uint64(1)<<width - 1
+	w, step := uint(width)&63, uint(4*width)
+	last := uint(max(len(data)-8, 0)) // where the last load may begin
+	if len(data) < 8 {
+		return 0
+	}
+	for bit := uint(0); n+4 <= len(dst) && bit>>3 <= last; n += 4 {
+		v := binary.LittleEndian.Uint64(data[bit>>3:]) >> (bit & 7)
+		four := dst[n : n+4 : n+4]
+		four[0] = T(v & mask)
+		v >>= w
+		four[1] = T(v & mask)
+		v >>= w
+		four[2] = T(v & mask)
+		v >>= w
+		four[3] = T(v & mask)
+		bit += step
+	}
+	return n
 }
 
 // bitsAt reads bits that may lie in nine bytes, or at the end of data.

@@ -22,9 +22,11 @@ type pages struct {
 	left  int // values of the page at hand
 	delta delta
 	runs  hybrid
-	plain []byte // values of a page without an encoding
-	size  int    // bytes of one of them
-	dict  []uint16
+	plain []byte                      // values of a page without an encoding
+	size  int                         // bytes of one of them
+	dict  *[math.MaxUint16 + 1]uint16 // the value of each index; nil before the dictionary page
+	many  int                         // how many of them it has; the rest are stale
+	room  *[math.MaxUint16 + 1]uint16
 	same  bool // the dictionary maps every index to itself
 	sign  bool // -1 is a value, which stands as 255, as where it was stored in a byte
 	kind  byte // 'd'elta, 'r'uns, 'p'lain
@@ -40,7 +42,7 @@ var (
 
 // newPages opens a column chunk. It returns nil where the library must decode it: another type or encoding, a column
 // whose rows may lack a value, a dictionary of other values than coordinates.
-func newPages(rg *file.RowGroupReader, meta *metadata.RowGroupMetaData, at int, physical parquet.Type, encodings []parquet.Encoding, sign bool) (*pages, error) {
+func newPages(rg *file.RowGroupReader, meta *metadata.RowGroupMetaData, at int, physical parquet.Type, encodings []parquet.Encoding, sign bool, room *[math.MaxUint16 + 1]uint16) (*pages, error) {
 	chunk, err := meta.ColumnChunk(at)
 	if err != nil {
 		return nil, err
@@ -61,7 +63,7 @@ func newPages(rg *file.RowGroupReader, meta *metadata.RowGroupMetaData, at int, 
 	if err != nil {
 		return nil, err
 	}
-	p := &pages{from: from, size: 4, sign: sign}
+	p := &pages{from: from, size: 4, sign: sign, room: room}
 	if physical == parquet.Types.Int64 {
 		p.size = 8
 	}
@@ -103,8 +105,8 @@ func (p *pages) learn(page *file.DictionaryPage) bool {
 	if p.size != 4 || n > len(data)/4 || n > math.MaxUint16+1 {
 		return false
 	}
-	p.dict, p.same = make([]uint16, n), true
-	for i := range p.dict {
+	p.dict, p.many, p.same = p.room, n, true
+	for i := range n {
 		v := binary.LittleEndian.Uint32(data[4*i:])
 		if p.sign && v == math.MaxUint32 {
 			v = math.MaxUint8
@@ -223,16 +225,19 @@ func (p *pages) indices(to []uint16) error {
 		return err
 	}
 	most := uint16(0)
-	for _, v := range to {
-		most = max(most, v)
-	}
-	if int(most) >= len(p.dict) {
-		return fmt.Errorf("%w: index %d in a dictionary of %d", errPage, most, len(p.dict))
-	}
-	if !p.same {
-		for i, v := range to {
-			to[i] = p.dict[v]
+	if p.same {
+		for _, v := range to {
+			most = max(most, v)
 		}
+	} else {
+		dict := p.dict
+		for i, v := range to {
+			most = max(most, v)
+			to[i] = dict[v]
+		}
+	}
+	if int(most) >= p.many {
+		return fmt.Errorf("%w: index %d in a dictionary of %d", errPage, most, p.many)
 	}
 	return nil
 }
