@@ -27,7 +27,16 @@ run evq head demo/drive.parquet "${query[@]}" -n 5
 run evq tensor demo/drive.parquet "${query[@]}" --window 50ms --repr stacked_histogram:bins=5 -o demo/query.npz --force
 
 echo
-echo "4. The stacked histogram as RVT's preprocessing makes it, and a sheet of frames to look at."
+echo "4. Tables: rates half a second at a time, the busiest tiles, and the same store asked in SQL."
+run evq query demo/drive.parquet --window 500ms --group p --agg count,rate
+run evq query demo/drive.parquet --group 'tile(160)' --order count:desc --limit 5
+if evq version | grep -q 'sql *yes'; then
+	run evq sql "SELECT x // 320 AS stripe, count(*) AS events, avg(p) AS on_share
+		FROM 'demo/drive.parquet' GROUP BY stripe ORDER BY stripe"
+fi
+
+echo
+echo "5. The stacked histogram as RVT's preprocessing makes it, and a sheet of frames to look at."
 outputs=(demo/drive.raw demo/drive.parquet demo/query.npz demo/sheet.png)
 if evq version | grep -q 'hdf5 *yes'; then
 	run evq tensor demo/drive.parquet --window 50ms --repr rvt -o demo/rvt.h5 --force

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/evq-project/evq/io/hdf5"
+	"github.com/evq-project/evq/sql"
 )
 
 // A versionInfo is what evq version prints. The names of its JSON keys are stable.
@@ -93,8 +94,22 @@ func readVersion() versionInfo {
 		v.Version = "unknown"
 	}
 	cgo.Built = cgo.Built || hdf5Built
-	v.Features = []feature{cgo, hdf5Feature()}
+	v.Features = []feature{cgo, hdf5Feature(), sqlFeature(v.Libraries)}
 	return v
+}
+
+// sqlFeature says whether this build answers SQL, and by which version of the driver, whose minor number is DuckDB's own.
+func sqlFeature(libraries map[string]string) feature {
+	f := feature{Name: "sql", Built: sql.Built}
+	if !f.Built {
+		f.Detail = sql.ErrUnsupported.Error()
+		return f
+	}
+	f.Detail = "DuckDB"
+	if v := libraries["github.com/duckdb/duckdb-go/v2"]; v != "" {
+		f.Detail += " by duckdb-go " + v
+	}
+	return f
 }
 
 // hdf5Built says whether this build reads and writes HDF5.
