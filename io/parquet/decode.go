@@ -371,3 +371,10 @@ func polarize[T int32 | int64](enc polarity, dst []int8, src []T) (remapped int6
 	}
 	return remapped, -1
 }
+
+func widen[T uint16 | int8](dst []int32, src []T) []int32 {
+	for i, v := range src {
+		dst[i] = int32(v)
+	}
+	return dst
+}

@@ -15,7 +15,6 @@ import (
 	"runtime"
 
 	"github.com/apache/arrow-go/v18/parquet"
-	"github.com/apache/arrow-go/v18/parquet/compress"
 	"github.com/apache/arrow-go/v18/parquet/file"
 	"github.com/apache/arrow-go/v18/parquet/schema"
 )
@@ -26,80 +25,54 @@ const (
 	// groupLen is the number of events in a row group. Groups this small still compress fully, prune well, and
 	// several of them fit into memory while they are encoded side by side.
 	groupLen = 256 << 10
-	// pageSize is the size of a data page before compression.
-	pageSize = 1 << 20
 )
 
 // ErrDamaged reports a store whose bytes contradict each other.
 var ErrDamaged = errors.New("the file is damaged; convert the recording again")
 
-// The codecs by the names that CreateOptions.Compression takes; the first is the default.
-var codecs = []struct {
-	name  string
-	codec compress.Compression
-	level int
-}{
-	{"zstd", compress.Codecs.Zstd, 1},
-	{"lz4", compress.Codecs.Lz4Raw, compress.DefaultCompressionLevel},
-	{"none", compress.Codecs.Uncompressed, compress.DefaultCompressionLevel},
-}
-
 // A layout is how one kind of table is laid out in Parquet.
 type layout struct {
-	root  *schema.GroupNode
-	props *parquet.WriterProperties
+	schema *schema.Schema
+	root   *schema.GroupNode
+	props  *parquet.WriterProperties
+	codec  codec
 }
 
 // eventLayout lays out events: t delta-coded, the rest as dictionary indices. x, y and p are INT32 without
 // annotation, since arithmetic on narrower or unsigned types overflows in SQL engines, and the size on disk
 // is the same.
 func eventLayout(compression string) (layout, error) {
-	opts, err := codecOptions(compression)
-	if err != nil {
-		return layout{}, err
-	}
-	opts = append(opts,
-		parquet.WithDictionaryFor("t", false), parquet.WithEncodingFor("t", parquet.Encodings.DeltaBinaryPacked),
-		parquet.WithSortingColumns([]parquet.SortingColumn{{ColumnIdx: 0}}))
-	for _, c := range []string{"x", "y", "p"} {
-		opts = append(opts, parquet.WithDictionaryFor(c, true), parquet.WithDictionaryCostFallbackFor(c, false))
-	}
-	root, err := schema.NewGroupNode("events", parquet.Repetitions.Required, schema.FieldList{
+	return newLayout("events", compression, schema.FieldList{
 		schema.NewInt64Node("t", parquet.Repetitions.Required, -1),
 		schema.NewInt32Node("x", parquet.Repetitions.Required, -1),
 		schema.NewInt32Node("y", parquet.Repetitions.Required, -1),
 		schema.NewInt32Node("p", parquet.Repetitions.Required, -1),
-	}, -1)
-	return layout{root, parquet.NewWriterProperties(opts...)}, err
+	}, parquet.WithSortingColumns([]parquet.SortingColumn{{ColumnIdx: 0}}))
 }
 
 // triggerLayout lays out external triggers in file order.
 func triggerLayout(compression string) (layout, error) {
-	opts, err := codecOptions(compression)
-	if err != nil {
-		return layout{}, err
-	}
-	opts = append(opts, parquet.WithDictionaryDefault(false),
-		parquet.WithEncodingFor("t", parquet.Encodings.DeltaBinaryPacked))
-	root, err := schema.NewGroupNode("triggers", parquet.Repetitions.Required, schema.FieldList{
+	return newLayout("triggers", compression, schema.FieldList{
 		schema.NewInt64Node("t", parquet.Repetitions.Required, -1),
 		schema.NewInt32Node("channel", parquet.Repetitions.Required, -1),
 		schema.NewBooleanNode("rising", parquet.Repetitions.Required, -1),
-	}, -1)
-	return layout{root, parquet.NewWriterProperties(opts...)}, err
+	})
 }
 
-func codecOptions(name string) ([]parquet.WriterProperty, error) {
-	if name == "" {
-		name = codecs[0].name
+// newLayout lays out a table whose column t is delta-coded.
+func newLayout(name, compression string, fields schema.FieldList, opts ...parquet.WriterProperty) (layout, error) {
+	c, err := codecOf(compression)
+	if err != nil {
+		return layout{}, err
 	}
-	for _, c := range codecs {
-		if c.name == name {
-			return []parquet.WriterProperty{parquet.WithCompression(c.codec), parquet.WithCompressionLevel(c.level),
-				parquet.WithDataPageSize(pageSize), parquet.WithStats(true), parquet.WithPageIndexEnabled(false)}, nil
-		}
+	opts = append(opts, parquet.WithCompression(c.codec), parquet.WithCompressionLevel(c.level), parquet.WithStats(true),
+		parquet.WithPageIndexEnabled(false), parquet.WithDictionaryDefault(false),
+		parquet.WithEncodingFor("t", parquet.Encodings.DeltaBinaryPacked))
+	root, err := schema.NewGroupNode(name, parquet.Repetitions.Required, fields, -1)
+	if err != nil {
+		return layout{}, err
 	}
-	return nil, fmt.Errorf("parquet: unknown compression %q; use zstd, lz4 or none", name)
+	return layout{schema.NewSchema(root), root, parquet.NewWriterProperties(opts...), c}, nil
 }
 
 // guard turns a panic into an error. The Parquet library panics on many kinds of damaged bytes (an index out

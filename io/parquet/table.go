@@ -8,7 +8,6 @@ import (
 
 	"github.com/apache/arrow-go/v18/parquet/file"
 	"github.com/apache/arrow-go/v18/parquet/metadata"
-	"github.com/apache/arrow-go/v18/parquet/schema"
 
 	"github.com/evq-project/evq/io/atomicfile"
 )
@@ -68,7 +67,7 @@ type table struct {
 
 // createTable starts the file that will be called path.
 func createTable(path string, force bool, l layout) (*table, error) {
-	meta, err := metadata.NewFileMetadataBuilder(schema.NewSchema(l.root), l.props, nil).Finish()
+	meta, err := metadata.NewFileMetadataBuilder(l.schema, l.props, nil).Finish()
 	if err != nil {
 		return nil, err
 	}

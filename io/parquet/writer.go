@@ -1,7 +1,6 @@
 package parquet
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -43,7 +42,7 @@ type Writer struct {
 type pending struct {
 	done chan struct{} // closed when the rest is set
 	group
-	out *bytes.Buffer
+	out *output
 	err error
 }
 
