@@ -53,6 +53,7 @@ type codec struct {
 	limit int64
 	src   *bytes.Reader
 	lz4   *lz4.Reader
+	frame lz4Frame
 	zstd  *zstd.Decoder
 	out   []byte
 }
@@ -128,6 +129,19 @@ func (c *codec) inflate(packet []byte) ([]byte, error) {
 }
 
 func (c *codec) inflateLZ4(packet []byte) error {
+	if out, ok := c.frame.inflate(c.out[:0], packet, c.limit); ok {
+		c.out = out
+		return nil
+	}
+	if err := c.readLZ4(packet); err != nil {
+		return err
+	}
+	c.frame.learn(packet)
+	return nil
+}
+
+// readLZ4 decompresses whatever the library takes for LZ4.
+func (c *codec) readLZ4(packet []byte) error {
 	c.src.Reset(packet)
 	c.lz4.Reset(c.src)
 	if c.out = c.out[:0]; cap(c.out) == 0 {

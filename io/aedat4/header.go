@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/evq-project/evq/io/event"
+	"github.com/evq-project/evq/io/flatbuffer"
 	"github.com/evq-project/evq/io/format"
 )
 
@@ -110,28 +111,28 @@ func readHeader(f format.File) (*header, error) {
 
 // parse takes the flatbuffer apart: compression, position of the table, XML.
 func (h *header) parse(b []byte) error {
-	root, err := rootOf(b)
+	root, err := flatbuffer.Root(b)
 	if err != nil {
 		return err
 	}
-	if kind := kindOf(b); kind != kindHeader {
+	if kind := flatbuffer.Kind(b); kind != kindHeader {
 		return fmt.Errorf("its identifier is %q, not %s", kind, kindHeader)
 	}
-	c, err := root.number(0, 4, 0)
+	c, err := root.Number(0, 4, 0)
 	if err != nil {
 		return err
 	}
 	if h.compression = compression(c); c < 0 || c >= int64(len(compressions)) {
 		return fmt.Errorf("compression %d is not known", c)
 	}
-	if h.table, err = root.number(1, 8, -1); err != nil {
+	if h.table, err = root.Number(1, 8, -1); err != nil {
 		return err
 	}
-	text, err := root.text(2)
+	text, err := root.Text(2)
 	if err != nil || len(text) == 0 {
 		return err
 	}
-	return h.parseXML(text)
+	return h.parseXML([]byte(text))
 }
 
 // A node is an element of the XML: nodes hold attributes and nodes.

@@ -2,8 +2,10 @@ package aedat4
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/evq-project/evq/io/event"
+	"github.com/evq-project/evq/io/flatbuffer"
 	"github.com/evq-project/evq/io/format"
 )
 
@@ -39,7 +41,7 @@ func (d *decoder) track(id int32) *track {
 
 // open takes what a packet of a stream holds.
 func (d *decoder) open(tr *track, fb []byte) error {
-	kind := kindOf(fb)
+	kind := flatbuffer.Kind(fb)
 	if !tr.opened || kind != tr.kind {
 		if !plausible(kind, tr.kind) {
 			return syntax(d.at, "a packet of stream %d, %q, says that it is %q", tr.id, tr.kind, kind)
@@ -53,10 +55,10 @@ func (d *decoder) open(tr *track, fb []byte) error {
 		d.rep.CountUnknown(tr.name, 1, d.at)
 		return nil
 	}
-	root, err := rootOf(fb)
+	root, err := flatbuffer.Root(fb)
 	if err == nil && kind == kindEvents {
 		d.origin = d.at
-		if d.events, _, err = root.vector(0, eventSize); err == nil && d.policy.Salvage {
+		if d.events, _, err = root.Vector(0, eventSize); err == nil && d.policy.Salvage {
 			err = d.vet()
 		}
 	} else if err == nil {
@@ -128,28 +130,24 @@ var edges = [...]struct {
 }
 
 // trigger takes a packet of triggers: tables of {t i64, kind i8}.
-func (d *decoder) trigger(root table) error {
-	refs, at, err := root.vector(0, 4)
-	for i := 0; err == nil && i < len(refs); i += 4 {
-		var tr table
-		if tr, err = tableAt(root.b, at+i); err != nil {
-			break
-		}
-		var t, kind int64
-		if t, err = tr.number(0, 8, 0); err != nil {
-			break
-		}
-		if kind, err = tr.number(1, 1, 0); err != nil {
-			break
-		}
-		if err := d.edge(t, kind); err != nil {
+func (d *decoder) trigger(root flatbuffer.Table) error {
+	var ended error // by a trigger, not by damage
+	err := root.Tables(0, math.MaxInt, func(tr flatbuffer.Table) error {
+		t, err := tr.Number(0, 8, 0)
+		if err != nil {
 			return err
 		}
-	}
-	if err != nil {
+		kind, err := tr.Number(1, 1, 0)
+		if err == nil {
+			ended = d.edge(t, kind)
+			err = ended
+		}
+		return err
+	})
+	if err != nil && ended == nil {
 		return syntax(d.at, "a packet of triggers: %v", err)
 	}
-	return nil
+	return err
 }
 
 // edge hands a trigger on, or counts it where it is no edge.

@@ -24,6 +24,14 @@ func within(b []byte, at, n int) bool { return at >= 0 && n >= 0 && n <= len(b) 
 // Root returns the root table of a flatbuffer without a size prefix.
 func Root(b []byte) (Table, error) { return tableAt(b, 0) }
 
+// Kind returns the identifier of a flatbuffer without a size prefix, "" where it is too short.
+func Kind(b []byte) string {
+	if len(b) < 8 {
+		return ""
+	}
+	return string(b[4:8])
+}
+
 // Exists reports whether t is a table: an absent one is the zero Table.
 func (t Table) Exists() bool { return t.b != nil }
 
