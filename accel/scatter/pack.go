@@ -85,8 +85,7 @@ func (w *writer) segment(ctx context.Context, s accel.Segment) error {
 
 // base returns where the OFF plane of a segment begins in the batch.
 func (w *writer) base(s accel.Segment) uint32 {
-	g := w.grid
-	return uint32((int(s.Window)-w.batch.Window)*g.Len() + int(s.Bin)*g.Rows()*g.Columns())
+	return uint32((int(s.Window)-w.batch.Window)*w.size + int(s.Bin)*w.plane)
 }
 
 // point adds the runs of packed events.

@@ -12,6 +12,8 @@ import (
 // A Planner cuts one job after another into batches.
 type Planner struct {
 	grid   accel.Grid
+	size   int // counts of a window
+	plane  int // counts from a bin's OFF plane to the next bin's
 	job    accel.Job
 	rest   []accel.Segment // by window, of those that are not in a batch yet
 	window int             // the first that is not
@@ -19,18 +21,26 @@ type Planner struct {
 }
 
 // NewPlanner returns a planner for a valid grid.
-func NewPlanner(g accel.Grid) *Planner { return &Planner{grid: g} }
+func NewPlanner(g accel.Grid) *Planner {
+	return &Planner{grid: g, size: g.Len(), plane: g.Rows() * g.Columns()}
+}
+
+// NewTablePlanner returns a planner for a valid table.
+func NewTablePlanner(t accel.Table) *Planner {
+	return &Planner{grid: accel.Grid{Bins: t.Bins, Width: t.Width, Height: t.Height, Downsample: 1, Cutoff: 1},
+		size: t.Len(), plane: t.Len() / t.Bins}
+}
 
 // A Limit is what a batch should not exceed; a single window may.
 type Limit struct {
-	Counts int // bytes of output
+	Counts int
 	Events int
 }
 
 // A Batch is a number of windows that a device counts at once.
 type Batch struct {
 	Window, Windows int // the first, and how many
-	Counts          int // bytes of output
+	Counts          int
 	Events          int // room for packed events
 	Runs            int // room for runs
 
@@ -39,14 +49,14 @@ type Batch struct {
 	shared   bool // they are packed once, for all segments
 }
 
-// Start begins a job whose counts go to dst; the errors are those of accel.Job.Validate, and one where dst has not
-// the size of the job's windows.
-func (p *Planner) Start(job accel.Job, dst []uint8) error {
+// Start begins a job that has room for so many counts; the errors are those of accel.Job.Validate, and one where that is
+// not the size of the job's windows.
+func (p *Planner) Start(job accel.Job, counts int) error {
 	if err := job.Validate(p.grid); err != nil {
 		return err
 	}
-	if size := p.grid.Len(); len(dst)/size != job.Windows || len(dst)%size != 0 {
-		return fmt.Errorf("accel: room for %d counts; %d windows of %d are asked for", len(dst), job.Windows, size)
+	if counts/p.size != job.Windows || counts%p.size != 0 {
+		return fmt.Errorf("accel: room for %d counts; %d windows of %d are asked for", counts, job.Windows, p.size)
 	}
 	p.job, p.rest, p.window = job, job.Segments, 0
 	byWindow := func(a, b accel.Segment) int { return cmp.Compare(a.Window, b.Window) }
@@ -69,7 +79,7 @@ func (p *Planner) Next(limit Limit) (b Batch, more bool) {
 	sum, taken := 0, 0
 	for w := p.window; w < p.job.Windows; w++ {
 		grown, total := b, sum
-		grown.Windows, grown.Counts = b.Windows+1, b.Counts+p.grid.Len()
+		grown.Windows, grown.Counts = b.Windows+1, b.Counts+p.size
 		n := taken
 		for ; n < len(p.rest) && int(p.rest[n].Window) == w; n++ {
 			grown.add(p.rest[n])
@@ -109,3 +119,6 @@ func (p *Planner) Advance(b Batch) {
 
 // Windows returns how many windows the job has.
 func (p *Planner) Windows() int { return p.job.Windows }
+
+// Size returns how many counts a window has.
+func (p *Planner) Size() int { return p.size }

@@ -56,3 +56,40 @@ func ParamsOf(g accel.Grid) Params {
 
 // Clips reports whether counts may be over the cutoff when all events are counted.
 func (p Params) Clips() bool { return p.Wrap == 1 && p.Cutoff < 255 }
+
+// Words returns the parameters in the order in which evq_scatter takes them.
+func (p Params) Words() []uint32 {
+	return []uint32{p.Columns, p.HalfSize, p.PlaneStep, p.Wrap, p.Cutoff}
+}
+
+// ClipWords returns those that evq_clip takes.
+func (p Params) ClipWords() []uint32 { return []uint32{p.Columns, p.HalfSize, p.PlaneStep, p.Cutoff} }
+
+// TableParams is what evq_count must know of a table.
+type TableParams struct {
+	Columns         uint32
+	XFactor, XShift uint32 // divide by the width of a tile; see accel.Divider
+	YFactor, YShift uint32
+	PlaneStep       uint32 // from an OFF plane to the ON plane of the same bin; 0 where they are one
+	Signed          uint32 // 1: OFF events count -1
+}
+
+// TableParamsOf returns what evq_count must know of a table.
+func TableParamsOf(t accel.Table) TableParams {
+	p := TableParams{Columns: uint32(t.Columns())}
+	p.XFactor, p.XShift = accel.Divider(t.TileX)
+	p.YFactor, p.YShift = accel.Divider(t.TileY)
+	switch t.Polarity {
+	case accel.Merged:
+	case accel.Apart:
+		p.PlaneStep = uint32(t.Rows() * t.Columns())
+	case accel.Signed:
+		p.Signed = 1
+	}
+	return p
+}
+
+// Words returns the parameters in the order in which evq_count takes them.
+func (p TableParams) Words() []uint32 {
+	return []uint32{p.Columns, p.XFactor, p.XShift, p.YFactor, p.YShift, p.PlaneStep, p.Signed}
+}

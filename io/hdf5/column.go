@@ -243,7 +243,7 @@ func (e elem) allOnes() uint64 { return math.MaxUint64 >> (64 - 8*e.size) }
 // polarities converts to 0 = OFF and 1 = ON.
 func (c column) polarities(dst []int8, src []byte, rule polarityRule, first int64) (remap, error) {
 	src = src[:len(dst)*c.elem.size]
-	if c.elem.size == 1 && rule != polarityPM1 && plain01(dst, src) {
+	if c.elem.size == 1 && rule != polarityPM1 && plain01(dst, src) || c.elem.size == 2 && !c.elem.big && rule != polarityPM1 && plain01Wide(dst, src) {
 		return remap{}, nil
 	}
 	var r remap
@@ -303,4 +303,22 @@ func plain01(dst []int8, src []byte) bool {
 		copy(unsafe.Slice((*byte)(unsafe.Pointer(&dst[0])), len(dst)), src)
 	}
 	return true
+}
+
+// plain01Wide is plain01 of polarities that are stored in two bytes, the lower one first.
+func plain01Wide(dst []int8, src []byte) bool {
+	var seen uint64
+	out := unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(dst))), len(dst))
+	for len(src) >= 8 && len(out) >= 4 {
+		v := binary.LittleEndian.Uint64(src)
+		seen |= v
+		v = (v | v>>8) & 0x0000FFFF0000FFFF // two bytes of two polarities each
+		binary.LittleEndian.PutUint32(out, uint32(v|v>>16))
+		src, out = src[8:], out[4:]
+	}
+	for i := range out {
+		seen |= uint64(binary.LittleEndian.Uint16(src[2*i:]))
+		out[i] = src[2*i]
+	}
+	return seen&^0x0001000100010001 == 0
 }

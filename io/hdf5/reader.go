@@ -3,7 +3,9 @@
 package hdf5
 
 import (
+	"encoding/binary"
 	"fmt"
+	"unsafe"
 
 	"github.com/evq-project/evq/io/hdf5/chunk"
 	"github.com/evq-project/evq/io/hdf5/ecf"
@@ -17,8 +19,10 @@ type reader struct {
 	dataset
 	dec    *chunk.Decoder // nil where the library decodes
 	inECF  bool
-	full   bool  // a chunk that was never written is damage
-	at     int64 // the first row of the chunk that raw holds, -1: none
+	events ecf.Columns // in place of raw where rows are in ECF
+	in     int         // the row of the chunk that rows returned last
+	full   bool        // a chunk that was never written is damage
+	at     int64       // the first row of the chunk that raw holds, -1: none
 	raw    []byte
 	stored []byte
 }
@@ -40,7 +44,8 @@ func newReader(d dataset, z chunk.ZstdCodec) (*reader, error) {
 	return r, err
 }
 
-// rows returns the bytes of up to n rows from row lo: as many as lie in one chunk.
+// rows returns the bytes of up to n rows from row lo: as many as lie in one chunk. Rows in ECF have no bytes: a view
+// picks their fields.
 func (r *reader) rows(lo int64, n int) ([]byte, int, error) {
 	size := r.width()
 	if r.dec == nil {
@@ -75,6 +80,10 @@ func (r *reader) rows(lo int64, n int) ([]byte, int, error) {
 	}
 	in := int(lo - start)
 	n = min(n, int(r.chunk)-in)
+	if r.inECF {
+		r.in = in
+		return nil, n, nil
+	}
 	return r.raw[in*size : (in+n)*size], n, nil
 }
 
@@ -103,7 +112,7 @@ func (r *reader) load(start int64) error {
 		for i := 0; len(r.fill) > 0 && i < len(r.raw); i += len(r.fill) {
 			copy(r.raw[i:], r.fill)
 		}
-		return nil
+		return r.settle(nil)
 	}
 	r.stored = stored
 	used := int(min(r.chunk, r.dataset.rows-start)) * r.width()
@@ -112,7 +121,15 @@ func (r *reader) load(start int64) error {
 	}
 	err = r.dec.Decode(r.raw, stored, mask)
 	if err != nil && used < whole && r.dec.Decode(r.raw[:used], stored, mask) == nil {
-		return nil // a last chunk that was stored with its own rows only
+		err = nil // a last chunk that was stored with its own rows only
+	}
+	return r.settle(err)
+}
+
+// settle takes records that are not in ECF, in a dataset that is, apart.
+func (r *reader) settle(err error) error {
+	if err == nil && r.inECF {
+		r.events.SetRecords(r.raw)
 	}
 	return err
 }
@@ -123,12 +140,10 @@ func (r *reader) loadECF(stored []byte, used int) error {
 	if err != nil {
 		return err
 	}
-	size := n * ecf.RecordSize
-	if size < used {
+	if n*ecf.RecordSize < used {
 		return fmt.Errorf("%w: it holds %d events of %d", ecf.ErrDamaged, n, used/ecf.RecordSize)
 	}
-	r.raw = sized(r.raw, max(size, len(r.raw)))
-	return ecf.Decode(r.raw[:size], stored)
+	return ecf.Decode(&r.events, stored)
 }
 
 func sized(b []byte, n int) []byte {
@@ -147,9 +162,16 @@ type view struct {
 	whole  []byte // its elements as int64
 }
 
-// pick returns the elements of n rows.
+// pick returns the elements of n rows, those that the reader returned last.
 func (v *view) pick(rows []byte, n int) []byte {
 	size, width := v.column.elem.size, v.width()
+	if v.inECF {
+		if b := v.field(n); b != nil {
+			return b
+		}
+		v.reader.raw = v.events.AppendRecords(v.reader.raw[:0], v.in, v.in+n)
+		rows = v.reader.raw
+	}
 	if size == width {
 		return rows[:n*size]
 	}
@@ -158,23 +180,44 @@ func (v *view) pick(rows []byte, n int) []byte {
 	return v.picked
 }
 
+// field returns the elements of n rows in ECF as they lie there, nil where the column is not a field of theirs.
+func (v *view) field(n int) []byte {
+	lo, hi := v.in, v.in+n
+	switch f := [2]int{v.from, v.column.elem.size}; {
+	case !littleHost:
+		return nil
+	case f == [2]int{ecf.AtT, 8}:
+		return bytesOf(v.events.T[lo:hi])
+	case f == [2]int{ecf.AtX, 2}:
+		return bytesOf(v.events.X[lo:hi])
+	case f == [2]int{ecf.AtY, 2}:
+		return bytesOf(v.events.Y[lo:hi])
+	case f == [2]int{ecf.AtP, 2}:
+		return bytesOf(v.events.P[lo:hi])
+	}
+	return nil
+}
+
+// bytesOf returns the memory of numbers.
+func bytesOf[T int64 | uint16](v []T) []byte {
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(v))), len(v)*int(unsafe.Sizeof(v[0])))
+}
+
 // gather copies an element out of every row.
 func gather(dst, rows []byte, size, width int) {
+	n := len(dst) / size
 	switch size {
 	case 2:
-		for i := 0; len(dst) >= 2; i += width {
-			copy(dst[:2], rows[i:i+2])
-			dst = dst[2:]
+		for i := range n {
+			binary.LittleEndian.PutUint16(dst[2*i:], binary.LittleEndian.Uint16(rows[i*width:]))
 		}
 	case 8:
-		for i := 0; len(dst) >= 8; i += width {
-			copy(dst[:8], rows[i:i+8])
-			dst = dst[8:]
+		for i := range n {
+			binary.LittleEndian.PutUint64(dst[8*i:], binary.LittleEndian.Uint64(rows[i*width:]))
 		}
 	default:
-		for i := 0; len(dst) >= size; i += width {
-			copy(dst[:size], rows[i:])
-			dst = dst[size:]
+		for i := range n {
+			copy(dst[i*size:][:size], rows[i*width:])
 		}
 	}
 }

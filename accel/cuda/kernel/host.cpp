@@ -27,3 +27,11 @@ extern "C" void evq_host_clip(u32 blocks, u32 threads, u32 workers, u8 *counts, 
                               u32 columns, u32 half_size, u32 plane_step, u32 cutoff) {
   launch(blocks, threads, workers, [=] { evq_clip(counts, events, runs, columns, half_size, plane_step, cutoff); });
 }
+
+extern "C" void evq_host_count(u32 blocks, u32 threads, u32 workers, u32 *counts, const u32 *events, const u32 *runs,
+                               u32 columns, u32 x_by, u32 x_shift, u32 y_by, u32 y_shift, u32 plane_step,
+                               u32 is_signed) {
+  launch(blocks, threads, workers, [=] {
+    evq_count(counts, events, runs, columns, x_by, x_shift, y_by, y_shift, plane_step, is_signed);
+  });
+}

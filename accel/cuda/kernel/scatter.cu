@@ -43,3 +43,16 @@ EVQ_KERNEL evq_clip(u8 *__restrict__ counts, const u32 *__restrict__ events, con
     if (counts[cell] > cutoff) counts[cell] = (u8)cutoff;
   }
 }
+
+// evq_count counts the events of one run in words, by tiles of pixels. Where is_signed is set an OFF event counts -1.
+EVQ_KERNEL evq_count(u32 *__restrict__ counts, const u32 *__restrict__ events, const u32 *__restrict__ runs, u32 columns,
+                     u32 x_by, u32 x_shift, u32 y_by, u32 y_shift, u32 plane_step, u32 is_signed) {
+  u32 base = runs[3u * EVQ_BLOCK], first = runs[3u * EVQ_BLOCK + 1u], len = runs[3u * EVQ_BLOCK + 2u];
+  for (u32 i = EVQ_THREAD; i < len; i += EVQ_THREADS) {
+    u32 event = events[first + i];
+    u32 cell = evq_tile(event, base, columns, x_by, x_shift, y_by, y_shift, plane_step);
+    if (cell == EVQ_NOWHERE) continue;
+    u32 off = is_signed & ~(event >> 30);
+    EVQ_ADD(counts + cell, 1u - 2u * off);
+  }
+}

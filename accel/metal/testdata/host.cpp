@@ -27,3 +27,11 @@ extern "C" void evq_host_clip(u32 groups, u32 threads, u32 workers, u8 *counts, 
   evq_params a{columns, half_size, plane_step, 1, cutoff};
   launch(groups, threads, workers, [&](u32 g, u32 t, u32 n) { evq_clip(counts, events, runs, a, g, t, n); });
 }
+
+extern "C" void evq_host_count(u32 groups, u32 threads, u32 workers, u32 *counts, const u32 *events, const u32 *runs,
+                               u32 columns, u32 x_by, u32 x_shift, u32 y_by, u32 y_shift, u32 plane_step,
+                               u32 is_signed) {
+  evq_table a{columns, x_by, x_shift, y_by, y_shift, plane_step, is_signed};
+  launch(groups, threads, workers,
+         [&](u32 g, u32 t, u32 n) { evq_count((atomic_uint *)counts, events, runs, a, g, t, n); });
+}

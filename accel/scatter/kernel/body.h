@@ -62,3 +62,13 @@ EVQ_FN void evq_count_saturating(EVQ_GLOBAL EVQ_WORD *words, u32 cell, u32 cutof
     old = seen;
   }
 }
+
+// evq_tile returns where an event counts in a table: base + the cell of its tile of pixels, one plane_step further if
+// it is ON. x_by and x_shift divide by the tile's width: x * x_by >> x_shift, which no x below 2^15 makes overflow.
+EVQ_FN u32 evq_tile(u32 event, u32 base, u32 columns, u32 x_by, u32 x_shift, u32 y_by, u32 y_shift, u32 plane_step) {
+  if (event >> 31) return EVQ_NOWHERE;
+  u32 x = ((event & 0x7fffu) * x_by) >> x_shift;
+  u32 y = (((event >> 15) & 0x7fffu) * y_by) >> y_shift;
+  u32 p = (event >> 30) & 1u;
+  return base + p * plane_step + y * columns + x;
+}

@@ -5,42 +5,40 @@ import (
 	"math"
 )
 
-// Decode decodes a block into dst, which holds Len(block) records. Times are int64 however the origin is signed.
-// Bytes after the block are ignored. A block that ends early, whose runs hold more events than it says, or whose
-// times pass 64 bits, is ErrDamaged; dst is then part-filled.
-func Decode(dst, block []byte) error {
+// Decode decodes a block into dst, whose columns it makes as long as the block says. Times are int64 however the origin
+// is signed. Bytes after the block are ignored. A block that ends early, whose runs hold more events than it says, or
+// whose times pass 64 bits, is ErrDamaged; dst is then part-filled.
+func Decode(dst *Columns, block []byte) error {
 	n, err := Len(block)
 	if err != nil {
 		return err
 	}
-	if len(dst) != n*RecordSize {
-		return damaged("it holds %d events, not %d", n, len(dst)/RecordSize)
-	}
+	dst.Resize(n)
 	if n == 0 {
 		return nil
 	}
 	m := mode(binary.LittleEndian.Uint32(block) & 3)
-	rest, err := times(dst, block[headerSize:])
+	rest, err := times(dst.T, block[headerSize:])
 	if err != nil {
 		return err
 	}
 	if m&packed != 0 {
 		return allPacked(dst, rest)
 	}
-	if rest, err = rows(dst, rest); err != nil {
+	if rest, err = rows(dst.Y, rest); err != nil {
 		return err
 	}
 	if m&packedXP != 0 {
 		return columnsPacked(dst, rest)
 	}
-	if rest, err = columnsMasked(dst, rest); err != nil {
+	if rest, err = columnsMasked(dst.X, rest); err != nil {
 		return err
 	}
-	return polarities(dst, rest)
+	return polarities(dst.P, rest)
 }
 
 // times decodes the origin and the runs of steps, and returns what follows them.
-func times(dst, src []byte) ([]byte, error) {
+func times(dst []int64, src []byte) ([]byte, error) {
 	if len(src) < originSize {
 		return nil, damaged("it ends before the time of its first event")
 	}
@@ -69,15 +67,20 @@ func times(dst, src []byte) ([]byte, error) {
 			return nil, damaged("its times pass 64 bits")
 		}
 		t += step
-		if run*RecordSize > len(dst) {
+		if run > len(dst) {
 			return nil, damaged("its times are more than its events")
 		}
-		for i := range run {
-			binary.LittleEndian.PutUint64(dst[i*RecordSize+atT:], uint64(t))
-		}
-		dst = dst[run*RecordSize:]
+		fill(dst[:run], t)
+		dst = dst[run:]
 	}
 	return src, nil
+}
+
+// fill sets a run, most of which are short.
+func fill[T int64 | uint16](dst []T, v T) {
+	for i := range dst {
+		dst[i] = v
+	}
 }
 
 // longStep decodes a step of 15 us or more: nibbles, the lowest first, in bytes whose high nibble is the escape.
@@ -100,7 +103,7 @@ func longStep(v byte, src []byte) (int64, []byte, error) {
 }
 
 // rows decodes the runs of y.
-func rows(dst, src []byte) ([]byte, error) {
+func rows(dst []uint16, src []byte) ([]byte, error) {
 	for len(dst) > 0 {
 		if len(src) < 2 {
 			return nil, damaged("it ends inside the rows")
@@ -114,42 +117,63 @@ func rows(dst, src []byte) ([]byte, error) {
 			}
 			run, src = int(binary.LittleEndian.Uint16(src)), src[2:]
 		}
-		if run*RecordSize > len(dst) {
+		if run > len(dst) {
 			return nil, damaged("its rows are more than its events")
 		}
-		for i := range run {
-			binary.LittleEndian.PutUint16(dst[i*RecordSize+atY:], v>>5)
-		}
-		dst = dst[run*RecordSize:]
+		fill(dst[:run], v>>5)
+		dst = dst[run:]
 	}
 	return src, nil
 }
 
+// A neighbours says which of the five pixels after a pixel a mask names: how many, and how far each lies behind it.
+type neighbours struct {
+	n   int
+	far [5]uint16
+}
+
+// named are the neighbours of every mask; the highest bit is the nearest pixel.
+var named = func() (all [32]neighbours) {
+	for m := range all {
+		for i := range 5 {
+			if m&(0x10>>i) != 0 {
+				all[m].far[all[m].n] = uint16(i + 1)
+				all[m].n++
+			}
+		}
+	}
+	return all
+}()
+
 // columnsMasked decodes x: a pixel and which of the five after it follow. The last mask may claim events beyond the
 // end, which are none.
-func columnsMasked(dst, src []byte) ([]byte, error) {
-	for len(dst) > 0 {
+func columnsMasked(dst []uint16, src []byte) ([]byte, error) {
+	n := 0
+	for n < len(dst) {
 		if len(src) < 2 {
 			return nil, damaged("it ends inside the columns")
 		}
 		v := binary.LittleEndian.Uint16(src)
 		src = src[2:]
-		x := v >> 5
-		binary.LittleEndian.PutUint16(dst[atX:], x)
-		dst = dst[RecordSize:]
-		for m := v & 0x1F; m != 0 && len(dst) > 0; m = m << 1 & 0x1F {
-			x++
-			if m&0x10 != 0 {
-				binary.LittleEndian.PutUint16(dst[atX:], x)
-				dst = dst[RecordSize:]
-			}
+		x, m := v>>5, &named[v&0x1F]
+		if len(dst)-n >= 6 { // all are written, and those that the mask does not name once more
+			to := dst[n : n+6 : n+6]
+			to[0], to[1], to[2], to[3], to[4], to[5] = x, x+m.far[0], x+m.far[1], x+m.far[2], x+m.far[3], x+m.far[4]
+			n += 1 + m.n
+			continue
+		}
+		dst[n] = x
+		n++
+		for _, far := range m.far[:min(m.n, len(dst)-n)] {
+			dst[n] = x + far
+			n++
 		}
 	}
 	return src, nil
 }
 
 // polarities decodes the runs of p.
-func polarities(dst, src []byte) error {
+func polarities(dst []uint16, src []byte) error {
 	for len(dst) > 0 {
 		if len(src) == 0 {
 			return damaged("it ends inside the polarities")
@@ -163,55 +187,46 @@ func polarities(dst, src []byte) error {
 			}
 			run, src = int(binary.LittleEndian.Uint16(src)), src[2:]
 		}
-		if run*RecordSize > len(dst) {
+		if run > len(dst) {
 			return damaged("its polarities are more than its events")
 		}
-		for i := range run {
-			binary.LittleEndian.PutUint16(dst[i*RecordSize+atP:], uint16(v>>7))
-		}
-		dst = dst[run*RecordSize:]
+		fill(dst[:run], uint16(v>>7))
+		dst = dst[run:]
 	}
 	return nil
 }
 
-// columnsPacked decodes x and p, four events in three words of 16 bits.
-func columnsPacked(dst, src []byte) error {
+// columnsPacked decodes x and p, four events in three words of 16 bits; the last group is filled up.
+func columnsPacked(dst *Columns, src []byte) error {
 	const group = 6
-	for len(dst) > 0 {
+	xs, ps := dst.X, dst.P[:len(dst.X)]
+	for at := 0; at < len(xs); at += 4 {
 		if len(src) < group {
 			return damaged("it ends inside the columns")
 		}
 		a, b, c := binary.LittleEndian.Uint16(src), binary.LittleEndian.Uint16(src[2:]), binary.LittleEndian.Uint16(src[4:])
 		src = src[group:]
-		for _, v := range [4]uint16{a >> 4, a&0xF | b>>8<<4, b&0xFF | c>>12<<8, c & 0xFFF} {
-			if len(dst) == 0 {
-				break // the last group is filled up
-			}
-			binary.LittleEndian.PutUint16(dst[atX:], v>>1)
-			binary.LittleEndian.PutUint16(dst[atP:], v&1)
-			dst = dst[RecordSize:]
+		four := [4]uint16{a >> 4, a&0xF | b>>8<<4, b&0xFF | c>>12<<8, c & 0xFFF}
+		for i, v := range four[:min(4, len(xs)-at)] {
+			xs[at+i], ps[at+i] = v>>1, v&1
 		}
 	}
 	return nil
 }
 
-// allPacked decodes y, x and p, four events in three words of 32 bits.
-func allPacked(dst, src []byte) error {
+// allPacked decodes y, x and p, four events in three words of 32 bits; the last group is filled up.
+func allPacked(dst *Columns, src []byte) error {
 	const group = 12
-	for len(dst) > 0 {
+	xs, ys, ps := dst.X, dst.Y[:len(dst.X)], dst.P[:len(dst.X)]
+	for at := 0; at < len(xs); at += 4 {
 		if len(src) < group {
 			return damaged("it ends inside the pixels")
 		}
 		a, b, c := binary.LittleEndian.Uint32(src), binary.LittleEndian.Uint32(src[4:]), binary.LittleEndian.Uint32(src[8:])
 		src = src[group:]
-		for _, v := range [4]uint32{a >> 8, a&0xFF | b>>16<<8, b&0xFFFF | c>>24<<16, c & 0xFFFFFF} {
-			if len(dst) == 0 {
-				break // the last group is filled up
-			}
-			binary.LittleEndian.PutUint16(dst[atY:], uint16(v>>12&maxPixel))
-			binary.LittleEndian.PutUint16(dst[atX:], uint16(v>>1&maxPixel))
-			binary.LittleEndian.PutUint16(dst[atP:], uint16(v&1))
-			dst = dst[RecordSize:]
+		four := [4]uint32{a >> 8, a&0xFF | b>>16<<8, b&0xFFFF | c>>24<<16, c & 0xFFFFFF}
+		for i, v := range four[:min(4, len(xs)-at)] {
+			xs[at+i], ys[at+i], ps[at+i] = uint16(v>>1&maxPixel), uint16(v>>12&maxPixel), uint16(v&1)
 		}
 	}
 	return nil

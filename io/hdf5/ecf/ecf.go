@@ -22,12 +22,12 @@ const RecordSize = 16
 // MaxEvents is the most events that a block holds.
 const MaxEvents = 65535
 
-// Where the fields lie in a record.
+// Where the fields lie in a record: t has 8 bytes, the others have 2, and 2 are unused.
 const (
-	atX = 0
-	atY = 2
-	atP = 4
-	atT = 8
+	AtX = 0
+	AtY = 2
+	AtP = 4
+	AtT = 8
 )
 
 const (

@@ -12,10 +12,10 @@ import (
 // rec makes the record of one event.
 func rec(x, y, p uint16, t int64) []byte {
 	b := make([]byte, RecordSize)
-	binary.LittleEndian.PutUint16(b[atX:], x)
-	binary.LittleEndian.PutUint16(b[atY:], y)
-	binary.LittleEndian.PutUint16(b[atP:], p)
-	binary.LittleEndian.PutUint64(b[atT:], uint64(t))
+	binary.LittleEndian.PutUint16(b[AtX:], x)
+	binary.LittleEndian.PutUint16(b[AtY:], y)
+	binary.LittleEndian.PutUint16(b[AtP:], p)
+	binary.LittleEndian.PutUint64(b[AtT:], uint64(t))
 	return b
 }
 
@@ -23,12 +23,9 @@ func recs(r ...[]byte) []byte { return bytes.Join(r, nil) }
 
 // decode decodes a block into fresh memory.
 func decode(block []byte) ([]byte, error) {
-	n, err := Len(block)
-	if err != nil {
-		return nil, err
-	}
-	dst := make([]byte, n*RecordSize)
-	return dst, Decode(dst, block)
+	var c Columns
+	err := Decode(&c, block)
+	return c.AppendRecords(nil, 0, len(c.T)), err
 }
 
 // le joins little-endian words: byte, uint16, uint32 or uint64 by type.
@@ -98,9 +95,6 @@ func TestDecodeRefuses(t *testing.T) {
 		if _, err := decode(block); !errors.Is(err, ErrDamaged) {
 			t.Errorf("%s: %v", name, err)
 		}
-	}
-	if err := Decode(make([]byte, 2*RecordSize), le(u32(1<<2|2), origin, u8(1), u64(0), u32(0))); !errors.Is(err, ErrDamaged) {
-		t.Errorf("one event into two records: %v", err)
 	}
 }
 
@@ -206,11 +200,8 @@ func FuzzDecode(f *testing.F) {
 		f.Add(encoder{scene(r, 40, m, 9), 40}.append(nil, m))
 	}
 	f.Fuzz(func(t *testing.T, block []byte) {
-		n, err := Len(block)
-		if err != nil {
-			return
-		}
-		if err := Decode(make([]byte, n*RecordSize), block); err != nil && !errors.Is(err, ErrDamaged) {
+		var c Columns
+		if err := Decode(&c, block); err != nil && !errors.Is(err, ErrDamaged) {
 			t.Error(err)
 		}
 	})
@@ -238,8 +229,9 @@ func BenchmarkDecode(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			records := scene(rand.New(rand.NewPCG(1, 2)), 16384, m, 0)
 			block := encoder{records, 16384}.append(nil, m)
+			var c Columns
 			for b.Loop() {
-				if err := Decode(records, block); err != nil {
+				if err := Decode(&c, block); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -33,11 +33,11 @@ type encoder struct {
 }
 
 func (e encoder) t(i int) int64 {
-	return int64(binary.LittleEndian.Uint64(e.records[i*RecordSize+atT:]))
+	return int64(binary.LittleEndian.Uint64(e.records[i*RecordSize+AtT:]))
 }
-func (e encoder) y(i int) uint16 { return binary.LittleEndian.Uint16(e.records[i*RecordSize+atY:]) }
-func (e encoder) x(i int) uint16 { return binary.LittleEndian.Uint16(e.records[i*RecordSize+atX:]) }
-func (e encoder) p(i int) uint16 { return binary.LittleEndian.Uint16(e.records[i*RecordSize+atP:]) }
+func (e encoder) y(i int) uint16 { return binary.LittleEndian.Uint16(e.records[i*RecordSize+AtY:]) }
+func (e encoder) x(i int) uint16 { return binary.LittleEndian.Uint16(e.records[i*RecordSize+AtX:]) }
+func (e encoder) p(i int) uint16 { return binary.LittleEndian.Uint16(e.records[i*RecordSize+AtP:]) }
 
 func (e encoder) check() error {
 	for i := range e.n {
