@@ -279,7 +279,7 @@ func (d *decoder) fastPolarities(dst []int8) (remapped int64, err error) {
 	if r, ok := errors.AsType[rangeError](err); ok {
 		bad, err = r.at, nil
 	}
-	if err == nil && bad < 0 {
+	if err == nil && bad < 0 && !narrowBits(dst, src) {
 		remapped, bad = polarize(d.polarity, dst, widen(scratch(&d.i32, len(dst)), src))
 	}
 	return d.polarized(remapped, bad, err)

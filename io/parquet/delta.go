@@ -63,6 +63,13 @@ func (d *delta) read(dst []int64) error {
 	}
 	for len(dst) > 0 {
 		if d.at == len(d.held) {
+			n, err := d.whole(dst)
+			if err != nil {
+				return err
+			}
+			if dst = dst[n:]; n > 0 {
+				continue
+			}
 			if err := d.load(); err != nil {
 				return err
 			}
@@ -80,17 +87,59 @@ func (d *delta) read(dst []int64) error {
 	return nil
 }
 
+// whole decodes as many miniblocks straight into dst as fit and have small differences, and returns how many values
+// they have. Where it stops at another, load sees to that.
+func (d *delta) whole(dst []int64) (n int, err error) {
+	for len(dst)-n >= d.per {
+		if err := d.block(); err != nil {
+			return n, err
+		}
+		width := int(d.widths[d.mini])
+		size := d.per / 8 * width
+		if width >= 16 || size > len(d.data) {
+			return n, nil
+		}
+		to := dst[n : n+d.per]
+		if width == 0 {
+			for i := range to {
+				d.last += d.least
+				to[i] = d.last
+			}
+		} else {
+			last, done := sums(to, d.data, width, d.last, d.least)
+			for i := done; i < len(to); i++ {
+				last += int64(bitsAt(d.data, i*width, width)&(1<<width-1)) + d.least
+				to[i] = last
+			}
+			d.last = last
+		}
+		d.data = d.data[size:]
+		d.mini++
+		n += d.per
+	}
+	return n, nil
+}
+
+// block reads the head of the next block where the one at hand is at its end.
+func (d *delta) block() (err error) {
+	if d.mini < d.minis {
+		return nil
+	}
+	var least uint64
+	if least, d.data, err = uvarint(d.data); err != nil {
+		return err
+	}
+	if len(d.data) < d.minis {
+		return fmt.Errorf("%w: it ends within a block", errPage)
+	}
+	d.least, d.widths, d.data, d.mini = zigzag(least), d.data[:d.minis], d.data[d.minis:], 0
+	return nil
+}
+
 // load unpacks the next miniblock.
-func (d *delta) load() (err error) {
-	if d.mini == d.minis {
-		var least uint64
-		if least, d.data, err = uvarint(d.data); err != nil {
-			return err
-		}
-		if len(d.data) < d.minis {
-			return fmt.Errorf("%w: it ends within a block", errPage)
-		}
-		d.least, d.widths, d.data, d.mini = zigzag(least), d.data[:d.minis], d.data[d.minis:], 0
+func (d *delta) load() error {
+	if err := d.block(); err != nil {
+		return err
 	}
 	width := int(d.widths[d.mini])
 	d.mini++
@@ -102,72 +151,6 @@ func (d *delta) load() (err error) {
 	unpack(d.held, d.data, width)
 	d.data = d.data[size:]
 	return nil
-}
-
-// unpack reads values of width bits, the least significant first; data may hold more than they need.
-func unpack[T uint64 | uint16](dst []T, data []byte, width int) {
-	if width == 0 {
-		clear(dst)
-		return
-	}
-	mask := ^uint64(0) >> (64 - width)
-	i := 0
-	if width <= 14 { // four values lie within eight bytes, wherever the first begins
-		i = unpackFours(dst, data, width)
-	}
-	if width <= 57 { // a value lies within eight bytes
-		safe := len(dst)
-		if last := (len(data) - 8) * 8 / width; len(data) < 8 {
-			safe = 0
-		} else if last < safe {
-			safe = last
-		}
-		for bit := i * width; i < safe; i++ {
-			dst[i] = T(binary.LittleEndian.Uint64(data[bit>>3:]) >> (bit & 7) & mask)
-			bit += width
-		}
-	}
-	for ; i < len(dst); i++ {
-		dst[i] = T(bitsAt(data, i*width, width) & mask)
-	}
-}
-
-// unpackFours reads values of at most 14 bits four at a time, and returns how many it read.
-func unpackFours[T uint64 | uint16](dst []T, data []byte, width int) (n int) {
-	mask := uint64(1)<<width - 1
-	w, step := uint(width)&63, uint(4*width)
-	last := uint(max(len(data)-8, 0)) // where the last load may begin
-	if len(data) < 8 {
-		return 0
-	}
-	for bit := uint(0); n+4 <= len(dst) && bit>>3 <= last; n += 4 {
-		v := binary.LittleEndian.Uint64(data[bit>>3:]) >> (bit & 7)
-		four := dst[n : n+4 : n+4]
-		four[0] = T(v & mask)
-		v >>= w
-		four[1] = T(v & mask)
-		v >>= w
-		four[2] = T(v & mask)
-		v >>= w
-		four[3] = T(v & mask)
-		bit += step
-	}
-	return n
-}
-
-// bitsAt reads bits that may lie in nine bytes, or at the end of data.
-func bitsAt(data []byte, bit, width int) (v uint64) {
-	shift := 0
-	for at := bit >> 3; shift < width+bit&7 && at < len(data); at++ {
-		b := uint64(data[at])
-		if s := shift - bit&7; s >= 0 {
-			v |= b << s
-		} else {
-			v |= b >> -s
-		}
-		shift += 8
-	}
-	return v
 }
 
 func zigzag(v uint64) int64 { return int64(v>>1) ^ -int64(v&1) }
@@ -189,13 +172,14 @@ type hybrid struct {
 	packed int    // values left of a packed run
 	bits   []byte // of that run, from the next value's on
 	skip   int    // bits of it that were read
+	limit  uint16 // the largest index
 }
 
-func (h *hybrid) start(data []byte) error {
+func (h *hybrid) start(data []byte, limit uint16) error {
 	if len(data) == 0 {
 		return fmt.Errorf("%w: it is empty", errPage)
 	}
-	*h = hybrid{data: data[1:], width: int(data[0])}
+	*h = hybrid{data: data[1:], width: int(data[0]), limit: limit}
 	if h.width > 16 {
 		return fmt.Errorf("%w: indices of %d bits", errPage, h.width)
 	}
@@ -218,10 +202,15 @@ func (h *hybrid) read(dst []uint16) error {
 				n = min(n, 8-h.skip)
 				for i := range n {
 					dst[i] = uint16(bitsAt(h.bits, (h.skip+i)*h.width, h.width) & (1<<h.width - 1))
+					if dst[i] > h.limit {
+						return h.tooLarge()
+					}
 				}
 				h.skip += n
 			} else {
-				unpack(dst[:n], h.bits, h.width)
+				if !unpackIndices(dst[:n], h.bits, h.width, h.limit) {
+					return h.tooLarge()
+				}
 				h.skip = n & 7
 				h.bits = h.bits[n>>3*h.width:]
 			}
@@ -237,6 +226,10 @@ func (h *hybrid) read(dst []uint16) error {
 		}
 	}
 	return nil
+}
+
+func (h *hybrid) tooLarge() error {
+	return fmt.Errorf("%w: an index of %d bits is above %d, the last of the dictionary", errPage, h.width, h.limit)
 }
 
 // run starts the next run.
@@ -258,8 +251,8 @@ func (h *hybrid) run() error {
 		for i := range size {
 			v |= uint64(data[i]) << (8 * i)
 		}
-		if bits.Len64(v) > h.width {
-			return fmt.Errorf("%w: index %d in %d bits", errPage, v, h.width)
+		if bits.Len64(v) > h.width || v > uint64(h.limit) {
+			return h.tooLarge()
 		}
 		h.equal, h.value, h.data = int(head>>1), uint16(v), data[size:]
 		return nil

@@ -130,8 +130,11 @@ func (p *pages) start(data []byte, n int, e parquet.Encoding) error {
 		if p.dict == nil {
 			return fmt.Errorf("%w: indices without a dictionary", errPage)
 		}
+		if p.many == 0 {
+			return fmt.Errorf("%w: indices into an empty dictionary", errPage)
+		}
 		p.kind = 'r'
-		return p.runs.start(data)
+		return p.runs.start(data, uint16(p.many-1))
 	case parquet.Encodings.Plain:
 		p.kind, p.plain = 'p', data
 		if n > len(data)/p.size {
@@ -221,23 +224,12 @@ func (p *pages) plainFields(to []uint16, done int) error {
 }
 
 func (p *pages) indices(to []uint16) error {
-	if err := p.runs.read(to); err != nil {
+	if err := p.runs.read(to); err != nil || p.same {
 		return err
 	}
-	most := uint16(0)
-	if p.same {
-		for _, v := range to {
-			most = max(most, v)
-		}
-	} else {
-		dict := p.dict
-		for i, v := range to {
-			most = max(most, v)
-			to[i] = dict[v]
-		}
-	}
-	if int(most) >= p.many {
-		return fmt.Errorf("%w: index %d in a dictionary of %d", errPage, most, p.many)
+	dict := p.dict
+	for i, v := range to {
+		to[i] = dict[v]
 	}
 	return nil
 }

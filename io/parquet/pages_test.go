@@ -7,6 +7,7 @@ import (
 	"io"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/apache/arrow-go/v18/parquet"
@@ -156,4 +157,31 @@ func FuzzPages(f *testing.F) {
 			t.Logf("only here: %v", err2)
 		}
 	})
+}
+
+// Indices of every width are unpacked, also where the bytes end with the last, and none passes the limit unseen.
+func TestUnpackIndices(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 9))
+	for width := range 17 {
+		for _, n := range []int{1, 7, 8, 9, 16, 64, 75} {
+			most := 1<<width - 1
+			want, packed := make([]uint16, n), make([]uint64, (n+7)&^7)
+			for i := range want {
+				want[i] = uint16(r.IntN(most + 1))
+				packed[i] = uint64(want[i])
+			}
+			data := appendPacked(nil, packed, width)
+			got := make([]uint16, n)
+			for _, cut := range []int{0, 3} { // the bytes end with the last value, or lack some of it
+				b := data[:max(0, len(data)-cut)]
+				ok := unpackIndices(got, b, width, slices.Max(want))
+				if cut == 0 && (!ok || !slices.Equal(got, want)) {
+					t.Fatalf("%d indices of %d bits: %v (%t), want %v", n, width, got, ok, want)
+				}
+			}
+			if top := slices.Max(want); top > 0 && unpackIndices(got, data, width, top-1) {
+				t.Fatalf("%d indices of %d bits: none is seen above %d in %v", n, width, top-1, want)
+			}
+		}
+	}
 }
