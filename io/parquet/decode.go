@@ -74,13 +74,13 @@ func (d *decoder) open(g rowGroup) (err error) {
 	defer d.guarded(&err)
 	defer guard(&err)
 	d.group, d.next, d.now = g, 0, colT
+	d.close()
 	rg := d.file.RowGroup(g.index)
 	for k, at := range d.columns.at {
 		if !d.wants(k) {
 			continue
 		}
 		d.now = k
-		d.fast[k], d.cols[k] = nil, nil
 		if !d.slow && !d.columns.unsigned {
 			physical, encodings := parquet.Types.Int32, fieldEncodings
 			if k == colT {
@@ -98,6 +98,16 @@ func (d *decoder) open(g rowGroup) (err error) {
 		}
 	}
 	return nil
+}
+
+// close gives the memory of the row group at hand back.
+func (d *decoder) close() {
+	for k := range numColumns {
+		if d.fast[k] != nil {
+			_ = d.fast[k].from.Close() // which has no error to tell
+		}
+		d.fast[k], d.cols[k] = nil, nil
+	}
 }
 
 // table is the room for the dictionary of a column, which is used again in every row group.

@@ -180,8 +180,9 @@ func (h *hybrid) start(data []byte, limit uint16) error {
 		return fmt.Errorf("%w: it is empty", errPage)
 	}
 	*h = hybrid{data: data[1:], width: int(data[0]), limit: limit}
-	if h.width > 16 {
-		return fmt.Errorf("%w: indices of %d bits", errPage, h.width)
+	// Without bits all are the first value, as where a writer ends a page before it saw a second one: a run, no values.
+	if h.width > 16 || h.width == 0 && len(h.data) > binary.MaxVarintLen64 {
+		return fmt.Errorf("%w: indices of %d bits in %d bytes", errPage, h.width, len(h.data))
 	}
 	return nil
 }

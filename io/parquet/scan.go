@@ -86,6 +86,9 @@ func (s *scan) work(jobs <-chan job, open func() (*decoder, error)) {
 		}
 		close(j.lane)
 	}
+	if d != nil {
+		d.close()
+	}
 }
 
 // decode fills the lane of a job, and reports whether the decoder can go on. An error is the last thing in the lane.

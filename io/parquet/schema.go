@@ -90,7 +90,7 @@ func guard(err *error) {
 
 // readProps make the library read page by page, so that a row group of any size needs little memory.
 func readProps() file.ReadOption {
-	p := parquet.NewReaderProperties(nil)
+	p := parquet.NewReaderProperties(pageMemory{})
 	p.BufferedStreamEnabled = true
 	p.BufferSize = 64 << 10
 	p.MaxCompressedPageSize = 64 << 20
