@@ -25,11 +25,10 @@ type Grid struct {
 
 // Validate reports a grid that no device can count.
 func (g Grid) Validate() error {
+	if err := validateSensor(g.Bins, g.Width, g.Height); err != nil {
+		return err
+	}
 	switch {
-	case g.Bins < 1 || g.Bins > 1<<12:
-		return fmt.Errorf("accel: %d bins; 1 to 4096 are possible", g.Bins)
-	case g.Width < 1 || g.Height < 1 || g.Width > 1<<15 || g.Height > 1<<15:
-		return fmt.Errorf("accel: a sensor of %dx%d; 1x1 to 32768x32768 is possible", g.Width, g.Height)
 	case g.Downsample != 1 && g.Downsample != 2:
 		return fmt.Errorf("accel: downsample %d; 1 and 2 are possible", g.Downsample)
 	case g.Cutoff < 1 || g.Cutoff > 255:
@@ -37,6 +36,16 @@ func (g Grid) Validate() error {
 	}
 	if n := int64(g.Channels()) * int64(g.Rows()) * int64(g.Columns()); n > 1<<31-1 || n == 0 {
 		return fmt.Errorf("accel: a window of %d counts; 1 to 2^31-1 are possible", n)
+	}
+	return nil
+}
+
+func validateSensor(bins, width, height int) error {
+	switch {
+	case bins < 1 || bins > 1<<12:
+		return fmt.Errorf("accel: %d bins; 1 to 4096 are possible", bins)
+	case width < 1 || height < 1 || width > 1<<15 || height > 1<<15:
+		return fmt.Errorf("accel: a sensor of %dx%d; 1x1 to 32768x32768 is possible", width, height)
 	}
 	return nil
 }

@@ -54,7 +54,7 @@ func (t Table) Validate() error {
 	case t.Polarity > Signed:
 		return errors.New("accel: a polarity that has no name; use the constants")
 	}
-	if err := t.grid().Validate(); err != nil {
+	if err := validateSensor(t.Bins, t.Width, t.Height); err != nil {
 		return err
 	}
 	if n := int64(t.Planes()) * int64(t.Rows()) * int64(t.Columns()); n > 1<<29-1 {
@@ -63,7 +63,7 @@ func (t Table) Validate() error {
 	return nil
 }
 
-// grid is the smallest of a table's sensor and bins, which says whether those are possible, and a job fits.
+// grid has a table's bins, for what depends on those alone.
 func (t Table) grid() Grid {
 	return Grid{Bins: t.Bins, Width: t.Width, Height: t.Height, Downsample: 1, Cutoff: 1}
 }

@@ -9,7 +9,6 @@ import (
 
 	"github.com/evq-project/evq/exprs"
 	"github.com/evq-project/evq/io/formats"
-	"github.com/evq-project/evq/plan"
 	"github.com/evq-project/evq/udf"
 	"github.com/evq-project/evq/udf/builtins"
 )
@@ -126,32 +125,6 @@ func Keys(text string, opts ...Option) ([]exprs.Key, error) {
 
 func (s settings) parsing() []exprs.Option {
 	return []exprs.Option{exprs.WithFuncs(s.funcs...), exprs.WithMasks(loadMask)}
-}
-
-// Aggregates reads a list of aggregates, such as count, mean(x) as center, first(t). Options: WithAggregate, WithFunc.
-func Aggregates(text string, opts ...Option) ([]Aggregated, error) {
-	s := settingsOf(opts)
-	calls, err := exprs.ParseCalls(text, s.parsing()...)
-	if err != nil {
-		return nil, err
-	}
-	var out []Aggregated
-	for _, c := range calls {
-		e, err := entryOf("aggregate", s.aggregates, c.Func)
-		if err != nil {
-			return nil, err
-		}
-		f, err := e.Make(nil)
-		if err != nil {
-			return nil, err
-		}
-		a := Aggregated{plan.Agg{Name: c.Name, Func: f, Args: c.Args}}
-		if a.agg.Name == "" {
-			a.agg.Name = a.agg.Call()
-		}
-		out = append(out, a)
-	}
-	return out, nil
 }
 
 // named are the functions that can be named where a program adds none.

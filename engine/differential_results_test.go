@@ -193,6 +193,7 @@ var aggregatesOf = map[string]func(w win, evs []ev, args []number) cell{
 		}
 		return cell{float: true, f: float64(len(evs)) * 1e6 / float64(w.end-w.start)}
 	},
+	"seconds": func(w win, _ []ev, _ []number) cell { return cell{float: true, f: float64(w.end-w.start) / 1e6} },
 	"sum": func(_ win, evs []ev, args []number) (c cell) {
 		for _, v := range values(evs, args[0]) {
 			c.n += v
@@ -226,7 +227,7 @@ var aggregatesOf = map[string]func(w win, evs []ev, args []number) cell{
 
 func (g *generator) aggregate(i int) aggregated {
 	f := []udf.Aggregate{aggregates.Count, aggregates.Rate, aggregates.Sum, aggregates.Mean, aggregates.Min, aggregates.Max,
-		aggregates.First, aggregates.Last, aggregates.Distinct}[g.r.IntN(9)]
+		aggregates.First, aggregates.Last, aggregates.Distinct, aggregates.Seconds}[g.r.IntN(10)]
 	a := aggregated{name: fmt.Sprintf("a%d", i), calc: aggregatesOf[f.String()]}
 	least, most := f.Arity()
 	var args []exprs.Value

@@ -47,6 +47,8 @@ func (g *generator) group() (func(engine.Frame) engine.Table, *relation) {
 		aggs = append(aggs, g.aggregate(i))
 	}
 	asked := slices.Clone(aggs)
+	var formulas []engine.Aggregated
+	var kept []engine.Condition
 	window, whole := g.window, slices.Contains(g.steps, "window whole")
 	build := func(f engine.Frame) engine.Table {
 		var q engine.Grouped
@@ -55,15 +57,15 @@ func (g *generator) group() (func(engine.Frame) engine.Table, *relation) {
 		} else {
 			q = binned(window(f)).Group(values...)
 		}
-		q = q.Named(names...)
-		if len(asked) == 0 {
-			return q.Table
+		q = q.Named(names...).Having(kept...)
+		if len(asked) == 0 && len(formulas) == 0 {
+			return q.Count()
 		}
 		var list []engine.Aggregated
 		for _, a := range asked {
 			list = append(list, a.Aggregated)
 		}
-		return q.Agg(list...)
+		return q.Agg(append(list, formulas...)...)
 	}
 	out := &relation{}
 	if !whole {
@@ -73,7 +75,10 @@ func (g *generator) group() (func(engine.Frame) engine.Table, *relation) {
 		out.names = append(out.names, "bin")
 	}
 	out.names = append(out.names, names...)
-	if len(aggs) == 0 {
+	computed := g.r.IntN(3) == 0
+	if computed && len(asked) > 0 {
+		aggs = append(aggs, hiddenAggregates...)
+	} else if computed = false; len(aggs) == 0 {
 		aggs = []aggregated{{name: "count", calc: aggregatesOf["count"]}}
 	}
 	for _, a := range aggs {
@@ -81,6 +86,9 @@ func (g *generator) group() (func(engine.Frame) engine.Table, *relation) {
 	}
 	for i, w := range g.wins {
 		out.add(i, w, whole, bin, where, keys, aggs)
+	}
+	if computed {
+		formulas, kept, out = g.formulas(out)
 	}
 	return build, out
 }

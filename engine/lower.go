@@ -226,6 +226,14 @@ func (l *lowering) rows(n plan.Node) (exec.RowOp, error) {
 		return &exec.Flat{In: in, Columns: fields(n), Windows: n.Windowed(), Binned: binned}, nil
 	case *plan.Sort:
 		return l.sort(n)
+	case *plan.Having:
+		in, err := l.table(n.In)
+		if err != nil {
+			return nil, err
+		}
+		return &exec.Having{In: in, Cond: n.Cond}, nil
+	case *plan.Select:
+		return l.columns(n)
 	case *plan.Cells:
 		if _, err := l.geometry(); err != nil {
 			return nil, err
@@ -247,6 +255,18 @@ func (l *lowering) rows(n plan.Node) (exec.RowOp, error) {
 		return exec.LimitRows(in, n.N), nil
 	}
 	return nil, fmt.Errorf("engine: no operator yields the table of %q", n)
+}
+
+func (l *lowering) columns(n *plan.Select) (exec.RowOp, error) {
+	in, err := l.table(n.In)
+	if err != nil {
+		return nil, err
+	}
+	op := &exec.Select{In: in, Columns: fields(n)}
+	for _, c := range n.Columns {
+		op.Formulas = append(op.Formulas, c.Formula)
+	}
+	return op, nil
 }
 
 // fields returns the columns of a node's table.
@@ -282,6 +302,7 @@ func (l *lowering) groups(n *plan.Group) (exec.GroupOp, error) {
 	for _, a := range n.Aggs {
 		by.Aggs = append(by.Aggs, exec.Agg{Func: a.Func, Args: a.Args})
 	}
+	by.Memory = l.memory / 4 / int64(max(len(by.Aggs), 1))
 	by.Max = int(l.memory / 4 / (16 * int64(len(by.Keys)+len(by.Aggs)+2)))
 	if n.Method == plan.DenseGroups {
 		by.Ranges = []exec.KeyRange{}

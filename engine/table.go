@@ -9,58 +9,8 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
 	"github.com/evq-project/evq/engine/exec"
-	"github.com/evq-project/evq/exprs"
 	"github.com/evq-project/evq/plan"
-	"github.com/evq-project/evq/udf"
 )
-
-// A Grouped is a lazy query that groups events. As a table it counts the events of every group; Agg asks for more.
-type Grouped struct {
-	Table
-	group *plan.Group
-}
-
-func grouped(in plan.Node, where exprs.Expr, keys []exprs.Value) Grouped {
-	g := &plan.Group{In: in, Where: where, Aggs: []plan.Agg{counted}}
-	for _, k := range keys {
-		g.Keys = append(g.Keys, plan.Key{Name: k.String(), Value: k})
-	}
-	return Grouped{Table{node: g}, g}
-}
-
-// Named names the columns of the keys, in their order.
-func (g Grouped) Named(names ...string) Grouped {
-	c := *g.group
-	c.Keys = append([]plan.Key{}, c.Keys...)
-	for i := range min(len(names), len(c.Keys)) {
-		c.Keys[i].Name = names[i]
-	}
-	return Grouped{Table{node: &c}, &c}
-}
-
-// An Aggregated is an aggregate of a group, with its arguments.
-type Aggregated struct{ agg plan.Agg }
-
-// Agg makes an aggregate of a function, such as those of package udf/aggregates, and its arguments. Its column is
-// called as it is written, such as mean(x).
-func Agg(f udf.Aggregate, args ...exprs.Value) Aggregated {
-	a := plan.Agg{Func: f, Args: args}
-	a.Name = a.Call()
-	return Aggregated{a}
-}
-
-// As names the column.
-func (a Aggregated) As(name string) Aggregated { a.agg.Name = name; return a }
-
-// Agg computes aggregates of every group instead of their counts.
-func (g Grouped) Agg(aggs ...Aggregated) Table {
-	c := *g.group
-	c.Aggs = nil
-	for _, a := range aggs {
-		c.Aggs = append(c.Aggs, a.agg)
-	}
-	return Table{node: &c}
-}
 
 // A Table is a lazy query that yields rows: window, window_start, window_end and window_events where there are windows,
 // bin where windows are binned, a column per key and one per aggregate. Integers are int64, other numbers float64.
@@ -90,16 +40,6 @@ func Cutoff(n int) DenseOption { return func(d *plan.Dense) { d.Cutoff = n } }
 
 // Wrap lets counts wrap at 256 before the cutoff, as RVT's fast mode does; otherwise they saturate.
 func Wrap() DenseOption { return func(d *plan.Dense) { d.Wrap = true } }
-
-// Dense lays counts of binned windows out as blocks (2*bins, rows, columns), OFF first. The keys must be
-// exprs.P, exprs.Y, exprs.X, or exprs.P and the other two divided by 2.
-func (g Grouped) Dense(opts ...DenseOption) Tensors {
-	d := &plan.Dense{In: g.node, Cutoff: 10}
-	for _, o := range opts {
-		o(d)
-	}
-	return Tensors{node: d}
-}
 
 // Schema returns the columns of the query's rows.
 func (q Table) Schema(opts ...Option) (*arrow.Schema, error) {

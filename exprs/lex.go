@@ -111,10 +111,14 @@ func (p *parser) literal(rest string) error {
 func (p *parser) sign(rest string) error {
 	if !strings.HasPrefix(rest, "!=") && !strings.HasPrefix(rest, "//") {
 		for _, f := range foreign {
-			if strings.HasPrefix(rest, f.sign) {
+			if strings.HasPrefix(rest, f.sign) && !(p.rows && f.sign == "/") {
 				return p.fail(p.at, "%s is no sign here; write %s", f.sign, f.write)
 			}
 		}
+	}
+	if p.rows && rest[0] == '/' && !strings.HasPrefix(rest, "//") {
+		p.take(isSign, 1)
+		return nil
 	}
 	for _, s := range signs {
 		if strings.HasPrefix(rest, s) {

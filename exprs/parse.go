@@ -85,6 +85,7 @@ type parser struct {
 	own   []Func
 	funcs []Func
 	load  func(name string) (*Bitmap, error)
+	rows  bool // of formulas, which have the sign /
 
 	depth, leaves int
 }

@@ -61,3 +61,30 @@ func ceilDiv(n, by int64) int64 {
 	}
 	return q
 }
+
+// Integers computes an operation of formulas on two integers: OpAdd, OpSub, OpMul, OpDiv or OpMod. ok is false where the
+// divisor is 0.
+func Integers(op Op, a, b int64) (v int64, ok bool) {
+	switch op {
+	case OpAdd:
+		return addSat(a, b), true
+	case OpSub:
+		return subSat(a, b), true
+	case OpMul:
+		return mulSat(a, b), true
+	}
+	if b == 0 {
+		return 0, false
+	}
+	q, r := a/b, a%b
+	if r != 0 && (r < 0) != (b < 0) {
+		q, r = q-1, r+b
+	}
+	if a == math.MinInt64 && b == -1 {
+		q = math.MaxInt64
+	}
+	if op == OpMod {
+		return r, true
+	}
+	return q, true
+}

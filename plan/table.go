@@ -133,16 +133,7 @@ func named(what, name string) string {
 }
 
 // Call prints the aggregate as users write it, such as mean(x); without arguments it is the bare name.
-func (a Agg) Call() string {
-	if len(a.Args) == 0 {
-		return a.Func.String()
-	}
-	args := make([]string, len(a.Args))
-	for i, v := range a.Args {
-		args[i] = v.String()
-	}
-	return a.Func.String() + "(" + strings.Join(args, ", ") + ")"
-}
+func (a Agg) Call() string { return udf.Written(a.Func, a.Args) }
 
 func (n *Sort) String() string {
 	by := make([]string, len(n.By))
@@ -217,6 +208,8 @@ func Fields(n Node) []Field {
 	for ; n != nil; n = n.Input() {
 		switch n := n.(type) {
 		case *Group:
+			return n.Fields()
+		case *Select:
 			return n.Fields()
 		case *Cells:
 			layout, err := Layout(n.In)

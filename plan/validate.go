@@ -35,7 +35,7 @@ func reads(n Node) Kind {
 		}
 	case *Bin, *Represent, *Group:
 		return Windows
-	case *Dense, *Sort:
+	case *Dense, *Sort, *Having, *Select:
 		return Rows
 	case *Cells:
 		return Blocks
@@ -70,6 +70,10 @@ func check(n Node) error {
 	case *Group:
 		return n.check()
 	case *Sort:
+		return n.check()
+	case *Having:
+		return n.check()
+	case *Select:
 		return n.check()
 	case *Dense:
 		if n.Cutoff < 1 || n.Cutoff > 255 {

@@ -44,6 +44,7 @@ type groupParams struct {
 	rep      udf.Representation
 	geometry event.Geometry
 	layout   tensor.Layout
+	losses   *losses
 }
 
 func (s *Session) groupParams(e udf.Entry, args []any) (*groupParams, error) {
@@ -63,8 +64,8 @@ func (s *Session) groupParams(e udf.Entry, args []any) (*groupParams, error) {
 	if r, ok := rep.(udf.Rememberer); ok && r.Remembers() {
 		return nil, fmt.Errorf("%s: an aggregate does not know the events before its group; use FROM %s('recording', '50ms'), whose windows come in order", rep, e.Name)
 	}
-	p := &groupParams{rep: rep, geometry: size, layout: rep.Layout(size)}
-	if n, ok := p.layout.Size(); !ok || n > s.options.Memory/2 || n > math.MaxUint32 {
+	p := &groupParams{rep: rep, geometry: size, layout: rep.Layout(size), losses: &s.losses}
+	if n, ok := p.layout.Size(); !ok || n > s.shares.duck || n > math.MaxUint32 {
 		return nil, fmt.Errorf("%s: blocks of %v %v do not fit into memory; give a smaller height and width, or raise the memory limit", e.Name, p.layout.Shape, p.layout.DType)
 	}
 	return p, nil
@@ -120,12 +121,13 @@ func (p *groupParams) open() (duck.Encoder, error) {
 		return nil, fmt.Errorf("%v: %w", p.rep, err)
 	}
 	block := tensor.Block{Shape: p.layout.Shape, DType: p.layout.DType, Data: make([]byte, p.layout.Bytes())}
-	return &groupEncoder{Encoder: e, blocks: []tensor.Block{block}, windows: make([]event.Window, 1)}, nil
+	return &groupEncoder{Encoder: e, params: p, blocks: []tensor.Block{block}, windows: make([]event.Window, 1)}, nil
 }
 
 // A groupEncoder encodes one group after the other.
 type groupEncoder struct {
 	udf.Encoder
+	params  *groupParams
 	blocks  []tensor.Block
 	windows []event.Window
 }
@@ -136,4 +138,10 @@ func (g *groupEncoder) Encode(b event.Batch) ([]byte, error) {
 	g.windows[0] = event.Window{Start: t[0], End: t[len(t)-1], Hi: len(t)}
 	err := g.Encoder.Encode(context.Background(), event.Windowed{Events: b, Windows: g.windows}, g.blocks)
 	return g.blocks[0].Data, err
+}
+
+// Close tells how many events were off the sensor whose size the call gives.
+func (g *groupEncoder) Close() error {
+	g.params.losses.dropped(g.params.rep.String(), g.OffSensor(), true)
+	return g.Encoder.Close()
 }

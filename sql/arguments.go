@@ -35,6 +35,8 @@ func newArguments(function string, a duck.Args, positions ...string) (*arguments
 			if err := out.set(positions[i], v); err != nil {
 				return nil, err
 			}
+		case i > 0 && i == len(a.Positional)-1 && strings.Contains(wordOf(v), "="):
+			return nil, fmt.Errorf("%s: %q is not of the form key=value,key=value; write lists as {'roi': [0, 0, 9, 9]}, or name := value", function, wordOf(v))
 		default:
 			return nil, fmt.Errorf("%s: argument %d is one too many; call it %s", function, i+1, callOf(function, positions))
 		}

@@ -18,6 +18,15 @@ type Function struct {
 	Doc  string
 }
 
+// Listed returns what a session adds to DuckDB, by name, where a program has no functions of its own.
+func Listed() ([]Function, error) {
+	c, err := new(Session).newCatalog()
+	return c.list(), err
+}
+
+// onlyText is said of aggregates where there are no reads of memory that fail instead of crashing.
+const onlyText = "; here, calls with ORDER BY inside or with OVER, which crash DuckDB, are known by their text alone"
+
 // A catalog is the functions of a session.
 type catalog struct {
 	tables     []duck.TableFunction
@@ -45,10 +54,14 @@ func (s *Session) newCatalog() (catalog, error) {
 		c.tables = append(c.tables, t.TableFunction)
 		c.functions = append(c.functions, Function{t.Name, "table", t.call, t.doc})
 	}
+	note := ""
+	if Built && !guarded() {
+		note = onlyText
+	}
 	for _, e := range representations {
 		c.tables = append(c.tables, s.representationFunction(e))
 		c.aggregates = append(c.aggregates, s.aggregateFunction(e))
-		c.functions = append(c.functions, Function{e.Name, "aggregate", aggregateCall(e), e.Doc},
+		c.functions = append(c.functions, Function{e.Name, "aggregate", aggregateCall(e), e.Doc + note},
 			Function{e.Name, "table", fmt.Sprintf("%s('recording', '50ms'%s)", e.Name, defaults(e.Params)), "one for each window: " + e.Doc})
 	}
 	for _, e := range filters {

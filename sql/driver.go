@@ -12,7 +12,7 @@ import (
 // each connection runs, for the functions that a query calls.
 type gate struct {
 	driver.Connector
-	admit    func(text string) (string, error)
+	admit    func(text string) (*admitted, error)
 	identify func(driver.Conn) (uint64, error)
 	contexts *duck.Contexts
 }
@@ -49,41 +49,43 @@ type gated struct {
 }
 
 // pass admits a query that runs under ctx.
-func (c *gated) pass(ctx context.Context, text string) (string, error) {
+func (c *gated) pass(ctx context.Context, text string) (*admitted, error) {
 	c.gate.contexts.Set(ctx, c.id)
 	return c.gate.admit(text)
 }
 
 func (c *gated) QueryContext(ctx context.Context, text string, args []driver.NamedValue) (driver.Rows, error) {
-	text, err := c.pass(ctx, text)
+	a, err := c.pass(ctx, text)
 	if err != nil {
 		return nil, err
 	}
-	return c.duckConn.QueryContext(ctx, text, args)
+	rows, err := c.duckConn.QueryContext(ctx, a.text, args)
+	return rows, a.told(err)
 }
 
 func (c *gated) ExecContext(ctx context.Context, text string, args []driver.NamedValue) (driver.Result, error) {
-	text, err := c.pass(ctx, text)
+	a, err := c.pass(ctx, text)
 	if err != nil {
 		return nil, err
 	}
-	return c.duckConn.ExecContext(ctx, text, args)
+	res, err := c.duckConn.ExecContext(ctx, a.text, args)
+	return res, a.told(err)
 }
 
 func (c *gated) PrepareContext(ctx context.Context, text string) (driver.Stmt, error) {
-	text, err := c.pass(ctx, text)
+	a, err := c.pass(ctx, text)
 	if err != nil {
 		return nil, err
 	}
-	s, err := c.duckConn.PrepareContext(ctx, text)
+	s, err := c.duckConn.PrepareContext(ctx, a.text)
 	if err != nil {
-		return nil, err
+		return nil, a.told(err)
 	}
 	inner, ok := s.(duckStmt)
 	if !ok {
 		return nil, errors.Join(errors.New("sql: the driver of DuckDB is of another version than evq was written for"), s.Close())
 	}
-	return &gatedStmt{inner, c}, nil
+	return &gatedStmt{inner, c, a}, nil
 }
 
 func (c *gated) Prepare(text string) (driver.Stmt, error) {
@@ -105,15 +107,18 @@ type duckStmt interface {
 // A gatedStmt was admitted when it was prepared.
 type gatedStmt struct {
 	duckStmt
-	conn *gated
+	conn  *gated
+	query *admitted
 }
 
 func (s *gatedStmt) QueryContext(ctx context.Context, args []driver.NamedValue) (driver.Rows, error) {
 	s.conn.gate.contexts.Set(ctx, s.conn.id)
-	return s.duckStmt.QueryContext(ctx, args)
+	rows, err := s.duckStmt.QueryContext(ctx, args)
+	return rows, s.query.told(err)
 }
 
 func (s *gatedStmt) ExecContext(ctx context.Context, args []driver.NamedValue) (driver.Result, error) {
 	s.conn.gate.contexts.Set(ctx, s.conn.id)
-	return s.duckStmt.ExecContext(ctx, args)
+	res, err := s.duckStmt.ExecContext(ctx, args)
+	return res, s.query.told(err)
 }

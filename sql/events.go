@@ -181,7 +181,7 @@ func (r *eventRows) read() (more bool, err error) {
 }
 
 func (r *eventRows) open(path string) (err error) {
-	if r.rec, err = engine.Open(path, r.table.opts...); err != nil {
+	if r.rec, err = r.table.session.open(path, r.table.opts); err != nil {
 		return err
 	}
 	f, err := r.table.frame(r.ctx, r.rec)

@@ -19,11 +19,15 @@ import (
 	"github.com/duckdb/duckdb-go/v2"
 	"github.com/duckdb/duckdb-go/v2/mapping"
 
+	"github.com/evq-project/evq/engine"
 	"github.com/evq-project/evq/sql/duck"
 )
 
 // Built reports whether this program has DuckDB.
 const Built = true
+
+// guarded reports whether aggregates are kept from crashing by more than the text of a query.
+func guarded() bool { return duck.Guarded() }
 
 // leastMemory is below what DuckDB runs with at all.
 const leastMemory = 64 << 20
@@ -82,7 +86,7 @@ func (s *Session) prepare(ctx context.Context, connector *duckdb.Connector) erro
 	}
 	s.guarded, s.positions = s.catalog.guarded(), s.catalog.positions()
 	contexts := &duck.Contexts{}
-	budget := duck.NewBudget(s.options.Memory / 2)
+	budget := duck.NewBudget(s.shares.groups)
 	if err := con.Raw(func(c any) error { return s.register(c, contexts, budget) }); err != nil {
 		return err
 	}
@@ -108,24 +112,36 @@ func (s *Session) prepare(ctx context.Context, connector *duckdb.Connector) erro
 
 // memory halves what there is between DuckDB and evq's functions.
 func (s *Session) memory(ctx context.Context, con *dbsql.Conn) error {
-	if s.options.Memory == 0 {
-		var text string
-		if err := con.QueryRowContext(ctx, "SELECT current_setting('memory_limit')").Scan(&text); err != nil {
-			return fmt.Errorf("sql: %w", err)
+	half := s.options.Memory / 2
+	s.shares = shares{half, half, half}
+	if half == 0 {
+		all, err := ownLimit(ctx, con)
+		if err != nil {
+			return err
 		}
-		n, unit, _ := strings.Cut(text, " ")
-		v, err := strconv.ParseFloat(n, 64)
-		scale, ok := map[string]float64{"bytes": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1 << 40}[unit]
-		if err != nil || !ok {
-			return fmt.Errorf("sql: DuckDB's memory limit %q is no amount of memory; give one", text)
-		}
-		s.options.Memory = max(int64(v*scale), leastMemory)
+		half = max(all, leastMemory) / 2
+		s.shares = shares{half, half, min(half, engine.DefaultMemory)}
 	}
-	_, err := con.ExecContext(ctx, fmt.Sprintf("SET memory_limit = '%dB'", s.options.Memory/2))
+	_, err := con.ExecContext(ctx, fmt.Sprintf("SET memory_limit = '%dB'", s.shares.duck))
 	if err != nil {
 		return fmt.Errorf("sql: %w", err)
 	}
 	return nil
+}
+
+// ownLimit is what DuckDB would take by itself: four fifths of the memory that the process may have.
+func ownLimit(ctx context.Context, con *dbsql.Conn) (int64, error) {
+	var text string
+	if err := con.QueryRowContext(ctx, "SELECT current_setting('memory_limit')").Scan(&text); err != nil {
+		return 0, fmt.Errorf("sql: %w", err)
+	}
+	n, unit, _ := strings.Cut(text, " ")
+	v, err := strconv.ParseFloat(n, 64)
+	scale, ok := map[string]float64{"bytes": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1 << 40}[unit]
+	if err != nil || !ok {
+		return 0, fmt.Errorf("sql: DuckDB's memory limit %q is no amount of memory; give one", text)
+	}
+	return int64(v * scale), nil
 }
 
 // locks are the statements that take rights away.

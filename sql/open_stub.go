@@ -9,3 +9,5 @@ const Built = false
 
 // Open returns ErrUnsupported: this program was built without DuckDB.
 func Open(context.Context, Options) (*Session, error) { return nil, ErrUnsupported }
+
+func guarded() bool { return false }

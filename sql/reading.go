@@ -74,7 +74,7 @@ func (s *Session) reading(a *arguments, prefer map[string]string) ([]engine.Opti
 	if a.has("format") {
 		opts = append(opts, engine.Format(a.text("format")))
 	}
-	return append(opts, engine.Threads(s.options.Threads), engine.Memory(s.options.Memory/2)), nil
+	return append(opts, engine.Threads(s.options.Threads), engine.Memory(s.shares.engine)), nil
 }
 
 // parseSize reads WIDTHxHEIGHT, or WIDTH,HEIGHT of a list.

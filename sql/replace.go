@@ -15,17 +15,18 @@ import (
 
 // admit looks at a query before DuckDB does, and returns it with evq's readers in the place of files that DuckDB would
 // read by itself.
-func (s *Session) admit(text string) (string, error) {
+func (s *Session) admit(text string) (*admitted, error) {
 	tokens := lex(text)
 	if err := refuse(tokens, s.guarded); err != nil {
-		return "", err
+		return nil, err
 	}
 	if s.options.ReadOnly {
 		if err := readOnly(tokens); err != nil {
-			return "", err
+			return nil, err
 		}
 	}
-	return rewrite(text, tokens, s.readerOf, s.positions), nil
+	edits := rewrite(tokens, s.readerOf, s.positions)
+	return &admitted{text, edited(text, edits), edits}, nil
 }
 
 // readerOf returns the function that reads a file which DuckDB would take by its name: stores go to DuckDB's own

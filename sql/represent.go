@@ -98,7 +98,8 @@ func (s *Session) windowed(ctx context.Context, a *arguments, prefer map[string]
 	if err := a.rest(); err != nil {
 		return nil, err
 	}
-	if t.rec, err = engine.Open(files[0], t.opts...); err != nil {
+	t.path = files[0]
+	if t.rec, err = s.open(t.path, t.opts); err != nil {
 		return nil, err
 	}
 	f, err := frame(t.rec)
@@ -113,6 +114,7 @@ func (s *Session) windowed(ctx context.Context, a *arguments, prefer map[string]
 // A windowTable is the windows of a recording, which it keeps open.
 type windowTable struct {
 	session *Session
+	path    string
 	rec     *engine.Recording
 	opts    []engine.Option
 	windows engine.Windowed
@@ -164,7 +166,10 @@ func (t *blockTable) Columns() []duck.Column {
 
 func (t *blockTable) Open(ctx context.Context, wanted []bool) (duck.Rows, error) {
 	return &blockRows{newPump(ctx, func(ctx context.Context, yield func(tensor.Block) error) error {
-		return t.blocks.Each(ctx, yield, t.opts...)
+		var met engine.Stats
+		err := t.blocks.Each(ctx, yield, append(slices.Clip(t.opts), engine.Collected(&met))...)
+		t.session.losses.dropped(t.path, met.OffSensor, false)
+		return err
 	})}, nil
 }
 

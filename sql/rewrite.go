@@ -29,8 +29,7 @@ func edited(text string, edits []edit) string {
 // not know.
 //
 // It also names the positional arguments of evq's table functions, after the first: to DuckDB they have only that one.
-func rewrite(text string, tokens []token, reader func(path string) string, functions map[string]int) string {
-	var edits []edit
+func rewrite(tokens []token, reader func(path string) string, functions map[string]int) (edits []edit) {
 	for _, i := range tables(tokens) {
 		t := tokens[i]
 		if i+1 < len(tokens) && tokens[i+1].sign("(") {
@@ -52,7 +51,7 @@ func rewrite(text string, tokens []token, reader func(path string) string, funct
 		}
 		edits = append(edits, edit{t.at, t.to, call})
 	}
-	return edited(text, edits)
+	return edits
 }
 
 // named writes names before the arguments of the call whose bracket stands at open. A call without any is given NULL,

@@ -30,7 +30,7 @@ func TestRewrite(t *testing.T) {
 		"FROM 'a.parquet":                                      `FROM store('a.parquet') AS "a"`,
 		"FROM events('x', ":                                    "FROM events('x', ",
 	} {
-		if got := rewrite(text, lex(text), reader, functions); got != want {
+		if got := edited(text, rewrite(lex(text), reader, functions)); got != want {
 			t.Errorf("%s\n became %s\n    want %s", text, got, want)
 		}
 	}
@@ -51,6 +51,13 @@ func FuzzLex(f *testing.F) {
 			return
 		}
 		_ = readOnly(tokens)
-		_ = rewrite(text, tokens, func(string) string { return "f" }, map[string]int{"events": 3})
+		edits := rewrite(tokens, func(string) string { return "f" }, map[string]int{"events": 3})
+		a := &admitted{text, edited(text, edits), edits}
+		for at := range len(a.text) + 1 {
+			if b := a.before(at); b < 0 || b > len(text) {
+				t.Fatalf("%q: place %d was %d", text, at, b)
+			}
+			_ = pointed(text, a.before(at))
+		}
 	})
 }

@@ -283,7 +283,7 @@ func (s *Session) frame(ctx context.Context, q *shape, opts []engine.Option) (*e
 	if err := s.allow.check(q.path); err != nil {
 		return nil, engine.Frame{}, err
 	}
-	rec, err := engine.Open(q.path, opts...)
+	rec, err := s.open(q.path, opts)
 	if err != nil {
 		return nil, engine.Frame{}, err
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
@@ -22,6 +23,7 @@ type native struct {
 	blocks engine.Tensors // where the shape has blocks
 	counts engine.Table   // where it has none
 	schema *arrow.Schema  // with DuckDB's own names
+	losses *losses        // of the session
 }
 
 // native opens the recording of a shape and plans the query. Errors of type shapeError leave it to DuckDB.
@@ -31,7 +33,7 @@ func (s *Session) native(ctx context.Context, q *shape, schema *arrow.Schema) (*
 		return nil, err
 	}
 	a.text("recording")
-	n := &native{shape: q, schema: schema}
+	n := &native{shape: q, schema: schema, losses: &s.losses}
 	if n.opts, err = s.reading(a, nil); err != nil {
 		return nil, err
 	}
@@ -74,7 +76,9 @@ func (n *native) each(ctx context.Context, do func(arrow.RecordBatch) error) err
 	}
 	var err error
 	if len(n.shape.reps) > 0 {
-		err = n.blocks.Each(ctx, rows.block, n.opts...)
+		var met engine.Stats
+		err = n.blocks.Each(ctx, rows.block, append(slices.Clip(n.opts), engine.Collected(&met))...)
+		n.losses.dropped(n.shape.path, met.OffSensor, false)
 	} else {
 		err = n.counts.Each(ctx, rows.counted, n.opts...)
 	}

@@ -317,7 +317,7 @@ func (r *Runner) Exec(ctx context.Context, text string) error {
 		}
 		err = q.Each(ctx, func(arrow.RecordBatch) error { return nil })
 		if err = errors.Join(err, q.Close()); err != nil {
-			return fmt.Errorf("%w, in: %s", err, one)
+			return fmt.Errorf("%w, in: %s", err, strings.TrimSpace(one))
 		}
 	}
 	return nil

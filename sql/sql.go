@@ -40,8 +40,9 @@ type Options struct {
 	ReadOnly bool
 	// Allow, where not nil, are the folders and files that queries may touch. Links in them lead where they lead.
 	Allow []string
-	// Memory bounds what a session holds, in bytes; 0 is what DuckDB takes by itself, most of the machine's. One half
-	// is DuckDB's, which spills beyond it, the other that of groups of events and of blocks, which is an error beyond.
+	// Memory bounds what a session holds, in bytes. One half is DuckDB's, which spills beyond it and holds the blocks of
+	// all groups; the other that of the events of groups, and of the engine. Groups beyond it are an error. 0 is four
+	// fifths of the machine's memory, of which the engine takes no more than engine.DefaultMemory.
 	Memory int64
 	// Threads bounds the threads of a query; 0 is one per CPU.
 	Threads int
@@ -73,7 +74,12 @@ type Session struct {
 	outer     *dbsql.DB // checks queries before DuckDB sees them
 	inner     *dbsql.DB // for the session's own questions
 	closing   []func() error
+	losses    losses
+	shares    shares
 }
+
+// shares are who may hold how many bytes.
+type shares struct{ duck, groups, engine int64 }
 
 // DB returns the session's database. It is closed with the session.
 func (s *Session) DB() *dbsql.DB { return s.outer }

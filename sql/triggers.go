@@ -16,7 +16,7 @@ func (s *Session) triggersFunction() duck.TableFunction {
 		if err != nil {
 			return nil, err
 		}
-		t := &triggerTable{}
+		t := &triggerTable{session: s}
 		if t.files, err = s.files(a.texts("recording")); err != nil {
 			return nil, err
 		}
@@ -36,8 +36,9 @@ func (s *Session) triggersFunction() duck.TableFunction {
 
 // A triggerTable is the triggers of recordings as a table.
 type triggerTable struct {
-	files []string
-	opts  []engine.Option
+	session *Session
+	files   []string
+	opts    []engine.Option
 }
 
 func (t *triggerTable) Columns() []duck.Column {
@@ -58,7 +59,7 @@ func (t *triggerTable) Open(ctx context.Context, _ []bool) (duck.Rows, error) {
 }
 
 func (t *triggerTable) read(ctx context.Context, path string, yield func([]event.Trigger) error) error {
-	rec, err := engine.Open(path, t.opts...)
+	rec, err := t.session.open(path, t.opts)
 	if err != nil {
 		return err
 	}

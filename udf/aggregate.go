@@ -2,13 +2,14 @@ package udf
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/evq-project/evq/io/event"
 )
 
 // An Aggregate turns the events of a group into one value.
 type Aggregate interface {
-	// String prints the function with its parameters but without its arguments, such as mean.
+	// String prints the function with its parameters but without its arguments, such as mean or quantile(q=0.9).
 	fmt.Stringer
 	// Arity returns how few and how many arguments it takes: integers computed from each event.
 	Arity() (least, most int)
@@ -28,6 +29,27 @@ type Accumulator interface {
 	Values(w event.Window, dst *Column) error
 	// Reset forgets every group, and keeps its memory.
 	Reset()
+}
+
+// A Bounded accumulator holds more than a few numbers for each group, and is told before the first event how many bytes
+// that may be. Where they do not suffice, Add returns an error that says what to do.
+type Bounded interface{ Bound(bytes int64) }
+
+// Written prints an aggregate with its arguments as users write it, such as mean(x) or quantile(x, q=0.9). Without any
+// it is the bare name.
+func Written[A fmt.Stringer](f Aggregate, args []A) string {
+	name, params, _ := strings.Cut(f.String(), "(")
+	var parts []string
+	for _, a := range args {
+		parts = append(parts, a.String())
+	}
+	if params = strings.TrimSuffix(params, ")"); params != "" {
+		parts = append(parts, params)
+	}
+	if len(parts) == 0 {
+		return name
+	}
+	return name + "(" + strings.Join(parts, ", ") + ")"
 }
 
 // A Column is a column of a table: integers, or floats where Floats is not nil.

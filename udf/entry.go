@@ -1,6 +1,7 @@
 package udf
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -49,7 +50,7 @@ func (e EntryOf[F]) Make(given Args) (made F, err error) {
 	for k, v := range given {
 		p, ok := e.param(k)
 		if !ok {
-			return made, fmt.Errorf("%s has no parameter %q; it has %s", e.Name, k, strings.Join(e.paramNames(), ", "))
+			return made, fmt.Errorf("%s has no parameter %q; it has %s", e.Name, k, cmp.Or(strings.Join(e.paramNames(), ", "), "none"))
 		}
 		if len(p.Choices) > 0 && !contains(p.Choices, v) {
 			return made, fmt.Errorf("%s: %s is one of %s, not %q", e.Name, k, strings.Join(p.Choices, ", "), v)

@@ -22,16 +22,21 @@ type Recording struct {
 
 // Job returns the recording's windows, the bins divided by RVT's rule. Every seventh window is empty.
 func (r Recording) Job(g accel.Grid) accel.Job {
+	t, job := r.Columns(g)
+	return r.Cut(t, job, g)
+}
+
+// Columns returns the recording's events and their times, without any window.
+func (r Recording) Columns(g accel.Grid) (t []int64, job accel.Job) {
 	rnd := rand.New(rand.NewPCG(r.Seed, 11))
-	const second = 1_000_000
-	t := make([]int64, r.Events)
+	t = make([]int64, r.Events)
 	if !r.AtOnce {
 		for i := range t {
 			t[i] = rnd.Int64N(second)
 		}
 		slices.Sort(t)
 	}
-	job := accel.Job{X: make([]uint16, r.Events), Y: make([]uint16, r.Events), P: make([]int8, r.Events), Windows: r.Windows}
+	job = accel.Job{X: make([]uint16, r.Events), Y: make([]uint16, r.Events), P: make([]int8, r.Events)}
 	for i := range t {
 		at := rnd.IntN(g.Width * g.Height)
 		if r.Hot > 0 && i%2 == 0 {
@@ -40,6 +45,14 @@ func (r Recording) Job(g accel.Grid) accel.Job {
 		}
 		job.X[i], job.Y[i], job.P[i] = uint16(at%g.Width), uint16(at/g.Width), int8(rnd.IntN(2))
 	}
+	return t, job
+}
+
+const second = 1_000_000
+
+// Cut cuts columns into the recording's windows; the segments take the place of the job's.
+func (r Recording) Cut(t []int64, job accel.Job, g accel.Grid) accel.Job {
+	job.Windows, job.Segments = r.Windows, job.Segments[:0]
 	step := int64(second / max(r.Windows, 1))
 	for w := range r.Windows {
 		from := int64(w) * step

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/evq-project/evq/accel"
+	"github.com/evq-project/evq/accel/acceltest"
 )
 
 // recording is 5.1 million events on 1280x720 along 24 moving edges, one in eight of them anywhere.
@@ -37,6 +38,14 @@ func moving(n int, duration int64) recording {
 	return e
 }
 
+// processor reports the time of the processor when it is called again, which other programs on the machine change less.
+func processor(b *testing.B) (done func()) {
+	began := acceltest.ProcessorTime()
+	return func() {
+		b.ReportMetric(float64((acceltest.ProcessorTime()-began).Nanoseconds())/1e6/float64(b.N), "cpu-ms/op")
+	}
+}
+
 // benchmarkStream counts 5.1 million events in windows of 50 ms into one block that is used again, as a
 // stream does; the time includes finding the segments.
 func benchmarkStream(b *testing.B, windows int, change func(*accel.Grid)) {
@@ -51,6 +60,7 @@ func benchmarkStream(b *testing.B, windows int, change func(*accel.Grid)) {
 	dst := make([]uint8, g.Len())
 	var segments []accel.Segment
 	b.SetBytes(int64(len(e.t)))
+	defer processor(b)()
 	for b.Loop() {
 		for w := range windows {
 			end := int64(w+1) * 50_000
@@ -64,6 +74,55 @@ func benchmarkStream(b *testing.B, windows int, change func(*accel.Grid)) {
 			if _, err := k.Scatter(context.Background(), job, dst); err != nil {
 				b.Fatal(err)
 			}
+		}
+	}
+}
+
+// BenchmarkClear128 clears one block as often as the sparse case fills it, which is what that case is held to.
+func BenchmarkClear128(b *testing.B) {
+	g := accel.Grid{Bins: 10, Width: 1280, Height: 720, Downsample: 2, Cutoff: 10}
+	dst := make([]uint8, g.Len())
+	defer processor(b)()
+	for b.Loop() {
+		for range 128 {
+			clear(dst)
+		}
+	}
+}
+
+// BenchmarkAtOnce128 counts the sparse case's windows into a block each, and BenchmarkClearAtOnce128 clears those blocks.
+func BenchmarkAtOnce128(b *testing.B) {
+	e := moving(5_100_000, 128*50_000)
+	g := accel.Grid{Bins: 10, Width: 1280, Height: 720, Downsample: 2, Cutoff: 10, Wrap: true}
+	k, err := Device.Open(g)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer k.Close()
+	dst := make([]uint8, 128*g.Len())
+	clear(dst)
+	job := accel.Job{X: e.x, Y: e.y, P: e.p, Windows: 128}
+	defer processor(b)()
+	for b.Loop() {
+		job.Segments = job.Segments[:0]
+		for w := range 128 {
+			lo, _ := slices.BinarySearch(e.t, int64(w)*50_000)
+			hi, _ := slices.BinarySearch(e.t, int64(w+1)*50_000)
+			job.Segments = accel.Torch32.Segments(job.Segments, e.t, w, lo, hi, e.t[lo], e.t[hi-1], g.Bins)
+		}
+		if _, err := k.Scatter(context.Background(), job, dst); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkClearAtOnce128(b *testing.B) {
+	g := accel.Grid{Bins: 10, Width: 1280, Height: 720, Downsample: 2, Cutoff: 10}
+	dst := make([]uint8, 128*g.Len())
+	defer processor(b)()
+	for b.Loop() {
+		for w := range 128 { // one by one, as blocks of a pool are
+			clear(dst[w*g.Len():][:g.Len()])
 		}
 	}
 }

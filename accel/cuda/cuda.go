@@ -99,6 +99,18 @@ func (d *device) Open(g accel.Grid) (accel.Kernel, error) {
 	if err := g.Validate(); err != nil {
 		return nil, err
 	}
+	return d.open(gridProgram(g))
+}
+
+// OpenTable readies a kernel for a table, as Open does for a grid.
+func (d *device) OpenTable(t accel.Table) (accel.Kernel, error) {
+	if err := t.Validate(); err != nil {
+		return nil, err
+	}
+	return d.open(tableProgram(t))
+}
+
+func (d *device) open(p program) (accel.Kernel, error) {
 	drv, err := d.driver()
 	if err != nil {
 		return nil, err
@@ -111,7 +123,7 @@ func (d *device) Open(g accel.Grid) (accel.Kernel, error) {
 	if err != nil {
 		return nil, err
 	}
-	return openKernel(drv, number, ptx, g)
+	return openKernel(drv, number, ptx, p)
 }
 
 // libraries are the names of the driver's library.

@@ -19,6 +19,7 @@ import (
 func TestConformance(t *testing.T) {
 	f := newFake(t)
 	acceltest.Run(t, f.device())
+	t.Run("tables", func(t *testing.T) { acceltest.RunTables(t, f.device().(accel.Tabler)) })
 	s := f.stats()
 	if s.PageableUploads > 0 {
 		t.Errorf("%d copies from memory that is not pinned would not be asynchronous", s.PageableUploads)

@@ -37,6 +37,14 @@ const (
 	cuStreamSynchronize
 	cuLaunchKernel
 	cuGetErrorName
+	// What follows is called by Trace, Hold and Describe alone.
+	cuDeviceGetName
+	cuDeviceTotalMem
+	cuEventCreate
+	cuEventDestroy
+	cuEventRecord
+	cuEventSynchronize
+	cuEventElapsedTime
 	functions
 )
 
@@ -47,7 +55,8 @@ var symbols = [functions]string{
 	"cuDevicePrimaryCtxRelease_v2", "cuCtxSetCurrent", "cuModuleLoadDataEx", "cuModuleUnload", "cuModuleGetFunction",
 	"cuMemGetInfo_v2", "cuMemAlloc_v2", "cuMemFree_v2", "cuMemHostAlloc", "cuMemFreeHost", "cuMemcpyHtoDAsync_v2",
 	"cuMemcpyDtoHAsync_v2", "cuMemsetD8Async", "cuStreamCreate", "cuStreamDestroy_v2", "cuStreamSynchronize",
-	"cuLaunchKernel", "cuGetErrorName",
+	"cuLaunchKernel", "cuGetErrorName", "cuDeviceGetName", "cuDeviceTotalMem_v2", "cuEventCreate", "cuEventDestroy_v2",
+	"cuEventRecord", "cuEventSynchronize", "cuEventElapsedTime",
 }
 
 // An Error is a call of the driver that failed. It is accel.ErrFailed.
@@ -127,32 +136,4 @@ func (d *driver) errorName(code int32) string {
 		n++
 	}
 	return string(unsafe.Slice(*name, n))
-}
-
-// The attributes of a device that matter here, and the least compute capability that the kernel is compiled for.
-const (
-	capabilityMajor = 75
-	capabilityMinor = 76
-	leastCapability = 75
-)
-
-// device returns the driver's handle of a device, or why it cannot be used.
-func (d *driver) device(number int) (int32, error) {
-	if number < 0 || number >= d.devices {
-		return 0, fmt.Errorf("%w: the NVIDIA driver has %d devices, and none of number %d", accel.ErrUnavailable, d.devices, number)
-	}
-	var handle, major, minor int32
-	if err := d.call(cuDeviceGet, uintptr(unsafe.Pointer(&handle)), uintptr(number)); err != nil {
-		return 0, err
-	}
-	if err := d.call(cuDeviceGetAttribute, uintptr(unsafe.Pointer(&major)), capabilityMajor, uintptr(handle)); err != nil {
-		return 0, err
-	}
-	if err := d.call(cuDeviceGetAttribute, uintptr(unsafe.Pointer(&minor)), capabilityMinor, uintptr(handle)); err != nil {
-		return 0, err
-	}
-	if 10*major+minor < leastCapability {
-		return 0, fmt.Errorf("%w: the device's compute capability is %d.%d; 7.5 or later (Turing, 2018) is needed", accel.ErrUnavailable, major, minor)
-	}
-	return handle, nil
 }

@@ -28,6 +28,12 @@ type fakeStats struct {
 	HastyFrees                                                  uint64
 	PeakBytes                                                   uint64
 	Faults                                                      uint64
+	LiveEvent                                                   uint64
+}
+
+// live is how many things were made and not given back.
+func (s fakeStats) live() uint64 {
+	return s.LiveMemory + s.LivePinned + s.LiveStream + s.LiveModule + s.LiveContext + s.LiveEvent
 }
 
 // compiled is the library that all tests share; a library stays open as long as the process.
@@ -70,7 +76,7 @@ func newFake(t testing.TB) *fake {
 	f.reset()
 	t.Cleanup(func() {
 		f.reset()
-		if s := f.stats(); s.LiveMemory+s.LivePinned+s.LiveStream+s.LiveModule+s.LiveContext > 0 {
+		if s := f.stats(); s.live() > 0 {
 			t.Errorf("not everything was given back: %+v", s)
 		}
 	})
@@ -120,3 +126,11 @@ func (f *fake) stats() fakeStats {
 
 // device returns the stand-in's first device.
 func (f *fake) device() accel.Device { return New(Options{Library: f.path}) }
+
+// peek calls fakePeek.
+func peek(at uintptr, d *accel.DLTensor, to []byte) int {
+	if len(to) == 0 {
+		return 0
+	}
+	return int(int32(dl.Call(at, uintptr(d.Data), uintptr(unsafe.Pointer(&to[0])), uintptr(len(to)))))
+}

@@ -88,7 +88,7 @@ func TestEveryCallFailing(t *testing.T) {
 				f.do(name, 0) // as the driver does when the process ends
 			}
 			after := f.stats()
-			if after.LiveMemory+after.LivePinned+after.LiveStream+after.LiveModule+after.LiveContext > 0 {
+			if after.live() > 0 {
 				t.Fatalf("after call %d of %s: %+v", nth, name, after)
 			}
 			// What cannot be given back one by one goes with the context.

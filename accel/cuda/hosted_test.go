@@ -17,6 +17,10 @@ func TestSourceOnTheProcessor(t *testing.T) {
 		{Threads: 256, Workers: 1, Limit: scatter.Limit{Counts: 1 << 30, Events: 1 << 30}},
 		{Threads: 3, Workers: 8, Limit: scatter.Limit{Counts: 1, Events: 1}},
 	} {
-		t.Run(fmt.Sprintf("%d workers", d.Workers), func(t *testing.T) { acceltest.Run(t, hosted.Open(t, library, d)) })
+		t.Run(fmt.Sprintf("%d workers", d.Workers), func(t *testing.T) {
+			d := hosted.Open(t, library, d)
+			acceltest.Run(t, d)
+			t.Run("tables", func(t *testing.T) { acceltest.RunTables(t, d) })
+		})
 	}
 }

@@ -1,9 +1,13 @@
 package cuda
 
 import (
+	"bytes"
+	"context"
+	"errors"
 	"fmt"
 	"os"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -88,6 +92,28 @@ func hunt() (cases []acceltest.Case, want [][]uint8) {
 	return cases, want
 }
 
+// tables are the cases that mutants of evq_count are tried with: the largest tiles and coordinates, a run longer than its
+// block of threads, both after another run, and all polarities.
+func tables() (cases []acceltest.TableCase, want [][]uint8) {
+	for seed := range uint64(16) {
+		cases = append(cases, acceltest.RandomTable(seed))
+	}
+	for _, p := range []accel.Polarity{accel.Merged, accel.Apart, accel.Signed} {
+		late := hotLate(1)
+		cases = append(cases, acceltest.TableCase{Name: "late", Job: late.Job,
+			Table: accel.Table{Bins: 2, Width: 32, Height: 24, TileX: 3, TileY: 5, Polarity: p}})
+		wide := tall(1)
+		wide.Job.X = wide.Job.Y
+		cases = append(cases, acceltest.TableCase{Name: "every bit", Job: wide.Job,
+			Table: accel.Table{Bins: 1, Width: 1 << 15, Height: 1 << 15, TileX: 777, TileY: 1 << 9, Polarity: p}})
+	}
+	for _, c := range cases {
+		counts, _ := acceltest.WantTable(c.Table, c.Job)
+		want = append(want, counts)
+	}
+	return cases, want
+}
+
 // crowd puts thousands of events on the four counts of one word, so that carries run through all of them at once.
 func crowd(half bool) acceltest.Case {
 	g := accel.Grid{Bins: 1, Width: 4, Height: 1, Downsample: 1, Cutoff: 255, Wrap: true}
@@ -149,8 +175,10 @@ func TestMutants(t *testing.T) {
 	f := newFake(t)
 	f.do("fakeInstructionLimit", 2e6)
 	cases, want := hunt()
+	wide, wantWide := tables()
 	lines := strings.Split(string(kernelPTX), "\n")
 	mutants := mutantsOf(string(kernelPTX))
+	counting := 1 + slices.IndexFunc(lines, func(l string) bool { return strings.Contains(l, ".entry evq_count(") })
 	var survivors []string
 	for _, m := range mutants {
 		changed := append([]string(nil), lines...)
@@ -158,8 +186,20 @@ func TestMutants(t *testing.T) {
 		d := New(Options{Library: f.path, Kernel: writePTX(t, strings.Join(changed, "\n"))})
 		alive := true
 		for i, c := range cases {
+			if m.line >= counting {
+				break
+			}
 			f.do("fakeSeed", uintptr(i))
-			if alive = survives(f, d, c, want[i]); !alive {
+			if alive = survives(f, d.Open, c.Grid, c.Job, want[i]); !alive {
+				break
+			}
+		}
+		for i, c := range wide {
+			if m.line < counting {
+				break
+			}
+			f.do("fakeSeed", uintptr(i))
+			if alive = survives(f, d.(accel.Tabler).OpenTable, c.Table, c.Job, wantWide[i]); !alive {
 				break
 			}
 		}
@@ -184,9 +224,17 @@ func TestMutants(t *testing.T) {
 	}
 }
 
-// survives reports whether a kernel counts a case right.
-func survives(f *fake, d accel.Device, c acceltest.Case, want []uint8) bool {
-	err := count(d, c, want)
+// survives reports whether a kernel for a grid or a table counts a job right.
+func survives[G any](f *fake, open func(G) (accel.Kernel, error), g G, job accel.Job, want []uint8) bool {
+	k, err := open(g)
+	if err == nil {
+		dst := make([]uint8, len(want))
+		_, err = k.Scatter(context.Background(), job, dst)
+		if err == nil && !bytes.Equal(dst, want) {
+			err = errDiffers
+		}
+		err = errors.Join(err, k.Close())
+	}
 	f.fail("", 0, 0, false) // a launch that failed spoils the device until now
 	for range f.stats().LiveContext {
 		f.do(symbols[cuDevicePrimaryCtxRelease], 0)

@@ -45,7 +45,7 @@ var errMemory = errors.New("Metal gives no more memory") //nolint:staticcheck,re
 
 // Scatter counts batch after batch. Errors of the device are accel.ErrFailed.
 func (k *kernel) Scatter(ctx context.Context, job accel.Job, dst []uint8) (off int64, err error) {
-	if err := k.planner.Start(job, dst); err != nil {
+	if err := k.planner.Start(job, len(dst)); err != nil {
 		return 0, err
 	}
 	for {

@@ -120,5 +120,8 @@ func (p *Planner) Advance(b Batch) {
 // Windows returns how many windows the job has.
 func (p *Planner) Windows() int { return p.job.Windows }
 
+// Bins returns how many bins a window has.
+func (p *Planner) Bins() int { return p.grid.Bins }
+
 // Size returns how many counts a window has.
 func (p *Planner) Size() int { return p.size }

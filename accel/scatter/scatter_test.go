@@ -3,6 +3,7 @@ package scatter
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"errors"
 	"testing"
 
@@ -19,19 +20,34 @@ func (d plain) Open(g accel.Grid) (accel.Kernel, error) {
 	if err := g.Validate(); err != nil {
 		return nil, err
 	}
-	return &plainKernel{d, NewPlanner(g), ParamsOf(g)}, nil
+	return &plainKernel{plain: d, planner: NewPlanner(g), params: ParamsOf(g)}, nil
+}
+func (d plain) OpenTable(t accel.Table) (accel.Kernel, error) {
+	if err := t.Validate(); err != nil {
+		return nil, err
+	}
+	return &plainKernel{plain: d, planner: NewTablePlanner(t), table: TableParamsOf(t), wide: true}, nil
 }
 
 type plainKernel struct {
 	plain
 	planner *Planner
 	params  Params
+	table   TableParams
+	wide    bool
 }
 
 func (k *plainKernel) Close() error { return nil }
 
 func (k *plainKernel) Scatter(ctx context.Context, job accel.Job, dst []uint8) (off int64, err error) {
-	if err := k.planner.Start(job, dst); err != nil {
+	width := 1
+	if k.wide {
+		width = 4
+	}
+	if len(dst)%width != 0 {
+		return 0, errors.New("no whole counts")
+	}
+	if err := k.planner.Start(job, len(dst)/width); err != nil {
 		return 0, err
 	}
 	if err := ctx.Err(); err != nil {
@@ -47,8 +63,12 @@ func (k *plainKernel) Scatter(ctx context.Context, job accel.Job, dst []uint8) (
 		if err != nil {
 			return 0, err
 		}
-		k.count(events[:nEvents], runs[:nRuns], dst[:b.Counts])
-		off, dst = off+n, dst[b.Counts:]
+		if k.wide {
+			k.countWide(events[:nEvents], runs[:nRuns], dst[:4*b.Counts])
+		} else {
+			k.count(events[:nEvents], runs[:nRuns], dst[:b.Counts])
+		}
+		off, dst = off+n, dst[b.Counts*width:]
 		k.planner.Advance(b)
 	}
 }
@@ -70,6 +90,24 @@ func (k *plainKernel) count(events []uint32, runs []Run, dst []uint8) {
 	}
 }
 
+func (k *plainKernel) countWide(events []uint32, runs []Run, dst []uint8) {
+	clear(dst)
+	for _, r := range runs {
+		for _, e := range events[r.First : r.First+r.Len] {
+			if e>>31 == 1 {
+				continue
+			}
+			t := k.table
+			at := r.Base + e>>30*t.PlaneStep + e>>15&0x7fff*t.YFactor>>t.YShift*t.Columns + e&0x7fff*t.XFactor>>t.XShift
+			n := binary.LittleEndian.Uint32(dst[4*at:]) + 1
+			if t.Signed == 1 && e>>30 == 0 {
+				n -= 2
+			}
+			binary.LittleEndian.PutUint32(dst[4*at:], n)
+		}
+	}
+}
+
 func (k *plainKernel) cell(e, base uint32) (uint32, bool) {
 	x, y, p := e&0x7fff, e>>15&0x7fff, e>>30&1
 	switch {
@@ -85,7 +123,10 @@ func (k *plainKernel) cell(e, base uint32) (uint32, bool) {
 // Batches of any size hold what the job says.
 func TestConformance(t *testing.T) {
 	for name, limit := range map[string]Limit{"one batch": {1 << 30, 1 << 30}, "a window each": {1, 1}, "few events": {1 << 30, 500}} {
-		t.Run(name, func(t *testing.T) { acceltest.Run(t, plain{limit}) })
+		t.Run(name, func(t *testing.T) {
+			acceltest.Run(t, plain{limit})
+			t.Run("tables", func(t *testing.T) { acceltest.RunTables(t, plain{limit}) })
+		})
 	}
 }
 
@@ -94,7 +135,7 @@ func TestSharedEventsArePackedOnce(t *testing.T) {
 	g := accel.Grid{Bins: 1, Width: 4, Height: 4, Downsample: 1, Cutoff: 9}
 	job := acceltest.Recording{Events: 1000, Windows: 6, Overlap: 6}.Job(g)
 	p := NewPlanner(g)
-	if err := p.Start(job, make([]uint8, 6*g.Len())); err != nil {
+	if err := p.Start(job, 6*g.Len()); err != nil {
 		t.Fatal(err)
 	}
 	b, _ := p.Next(Limit{1 << 20, 1 << 20})
@@ -103,7 +144,7 @@ func TestSharedEventsArePackedOnce(t *testing.T) {
 	}
 	// Far apart they are packed by themselves.
 	job.Segments = []accel.Segment{{Len: 5}, {Window: 1, Start: 900, Len: 5}}
-	if err := p.Start(job, make([]uint8, 6*g.Len())); err != nil {
+	if err := p.Start(job, 6*g.Len()); err != nil {
 		t.Fatal(err)
 	}
 	if b, _ := p.Next(Limit{1 << 20, 1 << 20}); b.Events != 10 {
@@ -116,7 +157,7 @@ func TestPackIsCancelled(t *testing.T) {
 	g := accel.Grid{Bins: 1, Width: 4, Height: 4, Downsample: 1, Cutoff: 9}
 	job := acceltest.Recording{Events: 100, Windows: 1}.Job(g)
 	p := NewPlanner(g)
-	if err := p.Start(job, make([]uint8, g.Len())); err != nil {
+	if err := p.Start(job, g.Len()); err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
@@ -129,7 +170,7 @@ func TestPackIsCancelled(t *testing.T) {
 
 // The kernel's logic is C that ends where it should; what it counts is tested where it is compiled.
 func TestBody(t *testing.T) {
-	for _, want := range []string{"evq_cell", "evq_count_wrapping", "evq_count_saturating"} {
+	for _, want := range []string{"evq_cell", "evq_count_wrapping", "evq_count_saturating", "evq_tile"} {
 		if !bytes.Contains([]byte(Body), []byte(want+"(")) {
 			t.Errorf("no %s", want)
 		}
@@ -140,7 +181,7 @@ func BenchmarkPack(b *testing.B) {
 	g := accel.Grid{Bins: 10, Width: 1280, Height: 720, Downsample: 2, Cutoff: 10, Wrap: true}
 	job := acceltest.Recording{Events: 1 << 20, Windows: 6}.Job(g)
 	p := NewPlanner(g)
-	if err := p.Start(job, make([]uint8, 6*g.Len())); err != nil {
+	if err := p.Start(job, 6*g.Len()); err != nil {
 		b.Fatal(err)
 	}
 	batch, _ := p.Next(Limit{1 << 30, 1 << 30})

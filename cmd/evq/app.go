@@ -86,7 +86,7 @@ GOMEMLIMIT, GOGC and GOMAXPROCS win over --memory and --threads.`,
 	root.SetErr(a.errOut)
 	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(a.convertCommand(), a.infoCommand(), a.checkCommand(), a.headCommand(), a.diffCommand(), a.conformanceCommand(),
-		a.tensorCommand(), a.queryCommand(), a.sqlCommand(), a.explainCommand(), a.listCommand(), a.rvtCommand(), a.benchCommand(), a.versionCommand(), a.completionCommand())
+		a.tensorCommand(), a.queryCommand(), a.sqlCommand(), a.explainCommand(), a.listCommand(), a.rvtCommand(), a.benchCommand(), a.accelCommand(), a.versionCommand(), a.completionCommand())
 	a.globalFlags(root)
 	return root
 }

@@ -139,13 +139,13 @@ func transformItems() []item {
 	return items
 }
 
-// functionItems lists the functions of one event, which conditions, keys and aggregates can use.
+// functionItems lists the functions of one event, which conditions, keys and aggregates can use, and those of SQL.
 func functionItems() []item {
 	var items []item
 	for _, f := range exprs.Funcs {
 		items = append(items, item{Name: f.Usage, Doc: f.Doc, Available: true, Can: f.Kind.String()})
 	}
-	return items
+	return append(items, sqlFunctionItems()...)
 }
 
 // deviceDocs say where a device counts.

@@ -30,12 +30,15 @@ A row has the window (window, window_start, window_end, window_events) where the
 are bins, a column for each key, and one for each aggregate. Without --group a window is one row.
 
 Keys and conditions are integers computed from t, x, y and p: x // 16, (t - 5ms) % 1000, tile(16), pixel, p.
+A column may be computed from aggregates, keys and columns before it, by + - * / // %: rate = count / seconds. --having
+compares such numbers and leaves rows out; what it asks for need not be a column.
 Several recordings give rows each, told apart by the column recording; --merge takes them as one.
 
 ` + aggregateHelp(),
 		Example: `  evq query drive.parquet --window 1s --agg count,rate
   evq query drive.raw --where 'p = on' --group 'tile(16)' --order count:desc --limit 10
   evq query drive.parquet --window 50ms --bins 10 --group p --agg 'count, mean(x) as cx' -o bins.csv
+  evq query drive.raw --window 1s --group 'tile(32)' --agg 'count, on_share = sum(p) / count' --having 'count > 1000'
   evq query 'night/*.parquet' --agg 'count, min(t), max(t)'`,
 		Args:              q.args,
 		ValidArgsFunction: completeFiles,
@@ -51,6 +54,7 @@ Several recordings give rows each, told apart by the column recording; --merge t
 type groupQuery struct {
 	input
 	group, agg string
+	having     string
 	bins       int64
 	width      time.Duration
 	orderText  string
@@ -58,6 +62,7 @@ type groupQuery struct {
 	merge      bool
 
 	keys  []exprs.Key
+	kept  []engine.Condition
 	aggs  []engine.Aggregated
 	order []engine.Order
 	rows  engine.Table
@@ -66,7 +71,8 @@ type groupQuery struct {
 func (q *groupQuery) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&q.group, "group", "", "group by `KEYS`, such as p, 'y // 16 as row, x // 16', pixel, 'tile(32)'")
-	f.StringVar(&q.agg, "agg", "count", "compute `LIST` of every group, such as 'count, mean(x) as cx, first(t)'")
+	f.StringVar(&q.agg, "agg", "count", "compute `LIST` of every group, such as 'count, mean(x) as cx, on_share = sum(p) / count'")
+	f.StringVar(&q.having, "having", "", "only the rows for which `EXPR` holds, such as 'count > 100 and sum(p) / count > 0.5'")
 	valueFlag(cmd, &q.bins, parseCount, "bins", "", "divide each window into `N` bins of equal time, from its first event to its last")
 	valueFlag(cmd, &q.width, parseDuration, "bin-width", "", "divide each window into bins of length `D`, from its start")
 	f.StringVar(&q.orderText, "order", "", "sort by `COLUMNS`, such as count:desc,y")
@@ -96,6 +102,13 @@ func (q *groupQuery) check() (err error) {
 	if q.aggs, err = engine.Aggregates(q.agg); err != nil {
 		return usageError{fmt.Errorf("--agg: %w", err)}
 	}
+	if q.having != "" {
+		c, err := engine.Having(q.having)
+		if err != nil {
+			return usageError{fmt.Errorf("--having: %w", err)}
+		}
+		q.kept = []engine.Condition{c}
+	}
 	if q.orderText != "" {
 		for part := range strings.SplitSeq(q.orderText, ",") {
 			column, way, _ := strings.Cut(strings.TrimSpace(part), ":")
@@ -113,19 +126,15 @@ func (q *groupQuery) open(ctx context.Context, paths []string, m *meter) error {
 	if err := q.openAll(ctx, paths, m); err != nil {
 		return err
 	}
-	values, names := make([]exprs.Value, len(q.keys)), make([]string, len(q.keys))
-	for i, k := range q.keys {
-		values[i], names[i] = k.Value, k.Name
-	}
 	w := q.frame.Window(q.by)
-	g := w.Group(values...)
+	g := w.GroupBy(q.keys...)
 	switch {
 	case q.bins > 0:
-		g = w.Bin(int(q.bins)).Group(values...)
+		g = w.Bin(int(q.bins)).GroupBy(q.keys...)
 	case q.width > 0:
-		g = w.BinWidth(q.width).Group(values...)
+		g = w.BinWidth(q.width).GroupBy(q.keys...)
 	}
-	q.rows = g.Named(names...).Agg(q.aggs...)
+	q.rows = g.Having(q.kept...).Agg(q.aggs...)
 	if len(q.order) > 0 {
 		q.rows = q.rows.OrderBy(q.order...)
 	}
@@ -196,6 +205,12 @@ func (a *app) querySet(ctx context.Context, paths []string, several bool, q *gro
 		m.show("query "+filepath.Base(paths[0]), q.rec.Info(), paths[0])
 	}
 	schema, err := q.rows.Schema(q.options...)
+	if unknown := (*exprs.SyntaxError)(nil); errors.As(err, &unknown) {
+		if unknown.Text == q.having {
+			return usageError{fmt.Errorf("--having: %w", err)}
+		}
+		return usageError{fmt.Errorf("--agg: %w", err)}
+	}
 	if err != nil {
 		return named(name, err)
 	}

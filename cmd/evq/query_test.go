@@ -292,3 +292,17 @@ func TestHeadAndInfoLosses(t *testing.T) {
 	has(t, must(t, 3, "info", raw).out, "trailing_bytes")
 	must(t, 2, "tensor", raw, "--repr", "rvt", "-o", "-")
 }
+
+// Columns are computed from aggregates, and rows left out by what need not be a column.
+func TestQueryFormulas(t *testing.T) {
+	in := write(t, "a.parquet", event.Geometry{Width: 8, Height: 6}, nil, grid(100, 0, 1000, 8, 6))
+	r := must(t, 0, "query", in, "--group", "y", "--agg", "n = count, share = n / 100, last(t) - first(t) as span",
+		"--having", "count > 16 and min(t) < 8ms", "--order", "share:desc")
+	if want := "y,n,share,span\n0,20,0.2,"; !strings.HasPrefix(r.out, want) {
+		t.Errorf("%s, want %s…", r.out, want)
+	}
+	has(t, must(t, 2, "query", in, "--having", "cont > 3").errOut, "--having: at 0", "did you mean count?")
+	has(t, must(t, 2, "query", in, "--agg", "count / scnds").errOut, "--agg: at 8", "unknown column or aggregate")
+	has(t, must(t, 2, "query", in, "--agg", "count / (3 > 2)").errOut, "--agg: at 8", "a condition stands where a number is expected")
+	has(t, must(t, 0, "explain", "query", in, "--having", "sum(x) > 3").out, "having sum(x) > 3", "select count")
+}

@@ -40,7 +40,7 @@ and SET evq_route = 'off' leaves all to DuckDB.`,
   evq sql`,
 		Args:              q.args,
 		ValidArgsFunction: completeFiles,
-		RunE:              func(cmd *cobra.Command, args []string) error { return a.sql(cmd.Context(), args, q) },
+		RunE:              func(cmd *cobra.Command, args []string) error { return q.run(cmd, args) },
 	}
 	q.flags(cmd)
 	return cmd
@@ -83,8 +83,9 @@ func (q *sqlQuery) args(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// sql runs statements, or the shell.
-func (a *app) sql(ctx context.Context, args []string, q *sqlQuery) error {
+// run runs statements, or the shell.
+func (q *sqlQuery) run(cmd *cobra.Command, args []string) error {
+	a, ctx := q.app, cmd.Context()
 	if q.macros {
 		_, err := io.WriteString(a.out, sqlMacros)
 		return err
@@ -96,7 +97,11 @@ func (a *app) sql(ctx context.Context, args []string, q *sqlQuery) error {
 	if err != nil {
 		return err
 	}
-	s, err := sql.Open(ctx, sql.Options{ReadOnly: q.readOnly, Allow: q.allow, Memory: a.memory, Threads: a.threads})
+	o := sql.Options{ReadOnly: q.readOnly, Allow: q.allow, Threads: a.threads}
+	if cmd.Flags().Changed("memory") { // else groups may have more than other verbs need
+		o.Memory = a.memory
+	}
+	s, err := sql.Open(ctx, o)
 	if err != nil {
 		return err
 	}
@@ -106,6 +111,9 @@ func (a *app) sql(ctx context.Context, args []string, q *sqlQuery) error {
 			err = a.sqlShell(ctx, s, r, q)
 		} else {
 			err = a.sqlText(ctx, r, text, q)
+			if lost := a.sqlLosses(s); err == nil { // a query that failed says so rather
+				err = lost
+			}
 		}
 		err = errors.Join(err, r.Close())
 	}
@@ -138,7 +146,7 @@ func isTerminal(f *os.File) bool {
 
 // sqlText runs statements and prints the rows of the last one.
 func (a *app) sqlText(ctx context.Context, r *sql.Runner, text string, q *sqlQuery) error {
-	all, _ := sql.Statements(text)
+	all := onTheirLines(text)
 	if len(all) == 0 {
 		return usage("there is no statement; such as evq sql \"SELECT count(*) FROM 'drive.raw'\"")
 	}
@@ -152,6 +160,29 @@ func (a *app) sqlText(ctx context.Context, r *sql.Runner, text string, q *sqlQue
 		return a.sqlExplain(ctx, r, all[last])
 	}
 	return q.output.run(ctx, r, all[last])
+}
+
+// onTheirLines returns the statements of a text, each on the line on which it stands there, for errors that name it.
+func onTheirLines(text string) []string {
+	all, _ := sql.Statements(text)
+	at := 0
+	for i, one := range all {
+		at += strings.Index(text[at:], one)
+		all[i] = strings.Repeat("\n", strings.Count(text[:at], "\n")) + one
+		at += len(one)
+	}
+	return all
+}
+
+// sqlLosses prints what the recordings of statements lost.
+func (a *app) sqlLosses(s *sql.Session) error {
+	var err error
+	for _, l := range s.Losses() {
+		if e := a.reported(l.Path, l.Report, l.OffSensor); e != nil {
+			err = e
+		}
+	}
+	return err
 }
 
 // sqlExplain prints who would run a statement, why, and how.

@@ -157,7 +157,8 @@ func (s *sqlShell) statement(ctx context.Context, text string) error {
 	began := time.Now()
 	o := s.query.output
 	err := o.run(ctx, s.runner, text)
-	s.words = nil // it may have made tables
+	s.words = nil                  // it may have made tables
+	_ = s.app.sqlLosses(s.session) // the shell has no exit code for them
 	if err == nil && s.timer {
 		s.app.always(fmt.Sprintf("%s, %.3f s", counted(o.rows, "row"), time.Since(began).Seconds()))
 	}

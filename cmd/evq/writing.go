@@ -21,7 +21,7 @@ type writing struct {
 
 func (w *writing) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVar(&w.compression, "compression", "", "of the output, by the `NAME` its format has for it; parquet: zstd, lz4, none")
+	f.StringVar(&w.compression, "compression", "", "of the output, by the `NAME` its format has for it; parquet: none, zstd, lz4")
 	enumFlag(cmd, &w.polarity, "polarity-out", format.Polarity01, "write polarity as `ENCODING`: pm1 is -1 and 1, source is what the recording has",
 		append(slices.Clone(format.Polarities), engine.PolaritySource)...)
 	enumFlag(cmd, &w.timeType, "time-type", format.TimeInt64, "write times as `TYPE`, microseconds both", format.TimeTypes...)

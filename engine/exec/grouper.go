@@ -44,7 +44,7 @@ func newGrouper(g Grouping) (*grouper, error) {
 		if least, most := a.Func.Arity(); len(a.Args) < least || len(a.Args) > most {
 			return nil, fmt.Errorf("%v takes %d to %d arguments, not %d", a.Func, least, most, len(a.Args))
 		}
-		r.accs = append(r.accs, a.Func.Open())
+		r.accs = append(r.accs, a.open(g.Memory))
 		var at []int
 		for range a.Args {
 			at = append(at, len(r.args))

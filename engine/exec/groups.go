@@ -55,6 +55,8 @@ type Grouping struct {
 	// Values beyond them are no error: they only cost time.
 	Ranges []KeyRange
 	Max    int // the groups that may be held at a time; 0 = any number
+	// Memory is what aggregates may hold beside a few numbers for each group, in bytes; 0 = their own bounds.
+	Memory int64
 	// MaxSlots bounds the groups that are found by address; more are hashed.
 	MaxSlots int64
 }
@@ -90,15 +92,15 @@ func (g Grouping) String() string {
 }
 
 // String prints the aggregate as a call, such as mean(x).
-func (a Agg) String() string {
-	if len(a.Args) == 0 {
-		return a.Func.String()
+func (a Agg) String() string { return udf.Written(a.Func, a.Args) }
+
+// open makes an accumulator that holds no more than memory allows; 0 leaves its own bound.
+func (a Agg) open(memory int64) udf.Accumulator {
+	acc := a.Func.Open()
+	if b, ok := acc.(udf.Bounded); ok && memory > 0 {
+		b.Bound(memory)
 	}
-	args := make([]string, len(a.Args))
-	for i, v := range a.Args {
-		args[i] = v.String()
-	}
-	return a.Func.String() + "(" + strings.Join(args, ", ") + ")"
+	return acc
 }
 
 // A TooManyGroupsError reports a window with more groups than memory allows.

@@ -83,7 +83,7 @@ func (h *PlainGroup) group(w event.Window, b event.Batch) (Groups, error) {
 			g.Keys[j] = append(g.Keys[j], k.keys[j])
 		}
 		for j, a := range h.Aggs {
-			if err := a.append(&g.Values[j], w, b, members[k]); err != nil {
+			if err := a.append(&g.Values[j], h.Memory, w, b, members[k]); err != nil {
 				return Groups{}, fmt.Errorf("%v: %w", a, err)
 			}
 		}
@@ -122,7 +122,7 @@ func (h *PlainGroup) keysOf(w event.Window, b event.Batch) []*groupKey {
 }
 
 // append adds the aggregate of the given events of b, which are one group, to a column.
-func (a Agg) append(to *udf.Column, w event.Window, b event.Batch, events []int32) error {
+func (a Agg) append(to *udf.Column, memory int64, w event.Window, b event.Batch, events []int32) error {
 	args := make([][]int64, len(a.Args))
 	for i, v := range a.Args {
 		all := evalInto(nil, v, b)
@@ -130,7 +130,7 @@ func (a Agg) append(to *udf.Column, w event.Window, b event.Batch, events []int3
 			args[i] = append(args[i], all[e])
 		}
 	}
-	acc := a.Func.Open()
+	acc := a.open(memory)
 	if err := acc.Add(args, make([]int32, len(events)), 1); err != nil {
 		return err
 	}

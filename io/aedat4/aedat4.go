@@ -34,6 +34,7 @@ var Format = format.Format{
 	Doc:        "AEDAT 4 (iniVation DV): plain, LZ4 or Zstandard packets",
 	Facts:      facts,
 	Extensions: []string{".aedat4"},
+	Magic:      magic,
 	Sniff:      sniff,
 	Open:       open,
 }

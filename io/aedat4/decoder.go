@@ -101,17 +101,8 @@ func (d *decoder) fill(b *event.Buffer) error {
 	at := b.Len()
 	n := min(len(d.events)/eventSize, b.Cap()-at)
 	b.Resize(at + n)
-	t, x, y, p := b.T[at:], b.X[at:at+n], b.Y[at:at+n], b.P[at:at+n]
 	in := d.events[:n*eventSize]
-	var odd byte
-	for i := range t {
-		r := in[i*eventSize : i*eventSize+eventSize]
-		t[i] = int64(binary.LittleEndian.Uint64(r))
-		x[i] = binary.LittleEndian.Uint16(r[8:])
-		y[i] = binary.LittleEndian.Uint16(r[10:])
-		odd |= r[12]
-		p[i] = int8(r[12])
-	}
+	odd := unpack(b, at, in)
 	d.events = d.events[n*eventSize:]
 	if odd > 1 {
 		return d.polarities(b, at, in)

@@ -29,6 +29,7 @@ var Format = format.Format{
 	Doc:        "Arrow IPC, file (.arrow, Feather 2) and stream (.arrows), with the columns t, x, y, p; LZ4, Zstandard",
 	Facts:      facts,
 	Extensions: []string{".arrow", ".arrows", ".feather"},
+	Magic:      magic, // of the form with a footer
 	Sniff:      sniff,
 	Open:       open,
 	Create:     create,
@@ -117,7 +118,7 @@ func sniff(f format.File) format.Proof {
 	switch {
 	case err == nil:
 		return format.Proof{Confidence: 1, Version: r.form(), Why: "an Arrow IPC " + r.form() + " with the columns " + r.schema.what}
-	case isFile || errors.Is(err, ErrColumns):
+	case isFile || string(head[:4]) == feather || errors.Is(err, ErrColumns):
 		return format.Proof{Confidence: 0.5, Why: "Arrow IPC, but: " + err.Error()}
 	}
 	return format.Proof{Why: err.Error()}

@@ -205,15 +205,17 @@ func decode(payload []byte, l bits, size int, rep *event.Report, pool *event.Poo
 	return rawheader.NewDecoder(p, &decoder{Scan: s, bits: l, polarity: nonzero}, pool, s.Triggers)
 }
 
-// TestFastLoop checks that the fast loop does what step does, over buffers of odd sizes.
+// TestFastLoop checks that the fast loop does what step does, over buffers of odd sizes: both where unusual records lie
+// close together, so that it goes record by record, and where whole blocks hold none, or one at any place.
 func TestFastLoop(t *testing.T) {
 	r := rand.New(rand.NewPCG(4, 2))
 	for k := range 200 {
 		l := []bits{bits1, bits2}[k%2]
 		var payload []byte
 		now := r.Uint32()
-		for range r.IntN(1000) {
-			switch r.IntN(20) {
+		usual := []int{20, 300}[k/2%2]
+		for range r.IntN(1000) * usual / 20 {
+			switch r.IntN(usual) {
 			case 0:
 				now = r.Uint32()
 			case 1:
@@ -222,7 +224,7 @@ func TestFastLoop(t *testing.T) {
 				now += uint32(r.IntN(1000))
 			}
 			w := r.Uint32() &^ (l.pMask << l.pShift)
-			if r.IntN(20) > 0 {
+			if r.IntN(usual) > 0 {
 				w |= uint32(r.IntN(2)) << l.pShift
 			} else {
 				w |= r.Uint32() & (l.pMask << l.pShift)
@@ -236,7 +238,7 @@ func TestFastLoop(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		formattest.CheckDecoder(t, want, wantRep, []int{0, 5, 100}, func(size int, rep *event.Report) format.Decoder {
+		formattest.CheckDecoder(t, want, wantRep, []int{0, 5, 100, 3000}, func(size int, rep *event.Report) format.Decoder {
 			return decode(payload, l, size, rep, event.NewPool(7+size))
 		})
 	}

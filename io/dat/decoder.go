@@ -69,31 +69,6 @@ func (d *decoder) Decode(b *event.Buffer, records []byte, at int64) (n int, err 
 	return n, nil
 }
 
-// run decodes events that follow the one before by at most a second and whose polarity is 0 or 1, for as long as there
-// are no others and b has room. It returns the bytes it took.
-func (d *decoder) run(b *event.Buffer, records []byte) int {
-	start := b.Len()
-	k := min(b.Cap()-start, len(records)/recordSize)
-	b.Resize(start + k)
-	ts, xs, ys, ps := b.T[start:], b.X[start:], b.Y[start:], b.P[start:]
-	xs, ys, ps = xs[:len(ts)], ys[:len(ts)], ps[:len(ts)]
-	last, base, l := d.last, d.base, d.bits
-	n := 0
-	for ; n < len(ts); n++ {
-		r := records[n*recordSize:][:recordSize]
-		t, w := binary.LittleEndian.Uint32(r), binary.LittleEndian.Uint32(r[4:])
-		p := w >> (l.pShift & 31) & l.pMask
-		if t < last || t-last > gap || p > 1 {
-			break
-		}
-		last = t
-		ts[n], xs[n], ys[n], ps[n] = base+int64(t), uint16(w&l.xMask), uint16(w>>(l.yShift&31)&l.yMask), int8(p)
-	}
-	d.last = last
-	b.Resize(start + n)
-	return n * recordSize
-}
-
 // step decodes one record, whatever it holds. It is the complete account of the format; run is the fast one of its
 // usual cases.
 func (d *decoder) step(b *event.Buffer, record []byte, at int64) error {

@@ -64,15 +64,14 @@ func (d *decoder) run(b *event.Buffer, words []byte) int {
 	pt, px := unsafe.Pointer(unsafe.SliceData(b.T)), unsafe.Pointer(unsafe.SliceData(b.X))
 	py, pp := unsafe.Pointer(unsafe.SliceData(b.Y)), unsafe.Pointer(unsafe.SliceData(b.P))
 	base := d.clock.Base()
-	rest := words
-	for n < limit && len(rest) >= wordSize {
-		w := binary.LittleEndian.Uint32(rest)
+	i, last := 0, len(words)-wordSize
+	for ; n < limit && i <= last; i += wordSize {
+		w := binary.LittleEndian.Uint32(words[i:])
 		if w>>28 > cdOn {
 			if w>>28 != timeHigh || !d.clock.Advance(w&maxHigh) {
 				break
 			}
 			base = d.clock.Base()
-			rest = rest[wordSize:]
 			continue
 		}
 		*(*int64)(unsafe.Add(pt, n*8)) = base + int64(w>>22&63)
@@ -80,10 +79,9 @@ func (d *decoder) run(b *event.Buffer, words []byte) int {
 		*(*uint16)(unsafe.Add(py, n*2)) = uint16(w & 0x7FF)
 		*(*int8)(unsafe.Add(pp, n)) = int8(w >> 28)
 		n++
-		rest = rest[wordSize:]
 	}
 	b.Resize(n)
-	return len(words) - len(rest)
+	return i
 }
 
 // step decodes a word that run leaves: all but events after the first time base.

@@ -43,14 +43,14 @@ func newDecoder(s rawheader.Scan) rawheader.Words {
 }
 
 // Room implements rawheader.Words.
-func (d *decoder) Room() int { return vectorSize }
+func (d *decoder) Room() int { return slack }
 
 // Decode implements rawheader.Words: the fast loop where it applies, else word by word.
 func (d *decoder) Decode(b *event.Buffer, words []byte, at int64) (n int, err error) {
-	for n < len(words) && b.Len() <= b.Cap()-vectorSize {
+	for n < len(words) && b.Len() <= b.Cap()-slack {
 		if d.clock.Running() {
 			n += d.run(b, words[n:])
-			if n == len(words) || b.Len() > b.Cap()-vectorSize {
+			if n == len(words) || b.Len() > b.Cap()-slack {
 				break
 			}
 		}
@@ -60,34 +60,6 @@ func (d *decoder) Decode(b *event.Buffer, words []byte, at int64) (n int, err er
 		n += wordSize
 	}
 	return n, nil
-}
-
-// run decodes vectors, and steps of the time base that repeat or that the clock can take without a remark, for as long
-// as there are no others and b has room. It returns the bytes it took.
-func (d *decoder) run(b *event.Buffer, words []byte) int {
-	n, limit := b.Len(), b.Cap()-vectorSize
-	ts, xs, ys, ps := b.T[:cap(b.T)], b.X[:cap(b.T)], b.Y[:cap(b.T)], b.P[:cap(b.T)]
-	base := d.clock.Base()
-	rest := words
-	for n <= limit && len(rest) >= wordSize {
-		w := bits.RotateLeft64(binary.LittleEndian.Uint64(rest), d.turn)
-		if w>>60 > evtPos {
-			if w>>60 != timeHigh || !d.clock.Advance(uint32(w>>32)&maxHigh) {
-				break
-			}
-			base = d.clock.Base()
-			rest = rest[wordSize:]
-			continue
-		}
-		t, x, y, p := base+int64(w>>54&63), uint16(w>>43&0x7FF), uint16(w>>32&0x7FF), int8(w>>60)
-		for mask := uint32(w); mask != 0; mask &= mask - 1 {
-			ts[n], xs[n], ys[n], ps[n] = t, x+uint16(bits.TrailingZeros32(mask)), y, p
-			n++
-		}
-		rest = rest[wordSize:]
-	}
-	b.Resize(n)
-	return len(words) - len(rest)
 }
 
 // step decodes a word that run leaves: all but vectors after the first time base.

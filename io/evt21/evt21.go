@@ -38,7 +38,7 @@ var layout = rawheader.Layout{
 	Version:    "2.1",
 	WordSize:   wordSize,
 	PerWord:    vectorSize,
-	Room:       vectorSize,
+	Room:       slack,
 	MaxChannel: rawheader.MaxChannel2,
 	Decoder:    newDecoder,
 }

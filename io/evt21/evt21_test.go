@@ -95,6 +95,26 @@ func row(x, y, p, t int64) (out []ev) {
 	return out
 }
 
+// What the fast loop takes at once of eight columns, and what it leaves, is the columns whose bits are set.
+func TestPicks(t *testing.T) {
+	for m, p := range picks {
+		var columns []int
+		for i := range int(p.n) {
+			columns = append(columns, int(p.lanes>>(16*i)&0xFFFF))
+		}
+		rest := m
+		for _, c := range columns {
+			if c != bits.TrailingZeros8(uint8(rest)) {
+				t.Fatalf("%08b: %v", m, columns)
+			}
+			rest &= rest - 1
+		}
+		if rest != int(p.after) || (p.n == 0) != (m == 0) || p.after != 0 && p.n != stepSize {
+			t.Fatalf("%08b: %v, then %08b", m, columns, p.after)
+		}
+	}
+}
+
 func TestConformance(t *testing.T) { formattest.Run(t, Format, cases...) }
 
 func TestStrict(t *testing.T) {
@@ -171,7 +191,7 @@ func compare(t testing.TB, payload []byte) {
 	}
 	_ = d.End(int64(len(payload)&^7), int64(len(payload)&7))
 	formattest.CheckDecoder(t, want, wantRep, []int{0, 5, 100}, func(size int, rep *event.Report) format.Decoder {
-		return decode(payload, size, rep, event.NewPool(vectorSize+size))
+		return decode(payload, size, rep, event.NewPool(slack+size))
 	})
 }
 

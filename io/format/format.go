@@ -35,6 +35,9 @@ type Format struct {
 	Name       string
 	Doc        string
 	Extensions []string // with the dot; they decide what a writer writes, never what a reader reads
+	// Magic is how every recording of the format begins; "" where nothing is certain. A format whose magic a file has is
+	// asked first, and no other where it is sure.
+	Magic string
 	// Sniff judges the bytes; it may read anywhere in the file, and open it.
 	Sniff func(f File) Proof
 	// Open readies a recording for scanning; it reads the header only.

@@ -3,6 +3,7 @@ package format
 import (
 	"context"
 	"fmt"
+	"unsafe"
 
 	"github.com/evq-project/evq/io/event"
 )
@@ -135,15 +136,23 @@ func (s *placed) drop(b *event.Buffer) {
 	}
 }
 
-// largest returns the largest of v, 0 where it is empty. Nearly always eight comparisons in a row are all
-// false, which a processor foresees.
+// largest returns the largest of v, 0 where it is empty. Nearly always no number of the next 32 is larger than the largest
+// so far. That is seen without a look at each: four numbers below 1<<15 are taken from four that have this bit set, and
+// where it is then still set, none was larger.
 func largest(v []uint16) (m uint16) {
-	for len(v) >= 8 {
-		w := v[:8:8]
-		if w[0] > m || w[1] > m || w[2] > m || w[3] > m || w[4] > m || w[5] > m || w[6] > m || w[7] > m {
-			m = max(m, w[0], w[1], w[2], w[3], w[4], w[5], w[6], w[7])
+	const every, top = 0x0001_0001_0001_0001, 0x8000_8000_8000_8000
+	for len(v) >= 32 && m < 1<<15 {
+		w := (*[8]uint64)(unsafe.Pointer(unsafe.SliceData(v)))
+		least := uint64(m)*every | top
+		seen := w[0] | w[1] | w[2] | w[3] | w[4] | w[5] | w[6] | w[7]
+		left := (least - w[0]) & (least - w[1]) & (least - w[2]) & (least - w[3]) &
+			(least - w[4]) & (least - w[5]) & (least - w[6]) & (least - w[7])
+		if left&^seen&top != top {
+			for _, x := range v[:32] {
+				m = max(m, x)
+			}
 		}
-		v = v[8:]
+		v = v[32:]
 	}
 	for _, x := range v {
 		m = max(m, x)

@@ -2,6 +2,7 @@ package format
 
 import (
 	"errors"
+	"math/rand/v2"
 	"strings"
 	"testing"
 
@@ -136,5 +137,29 @@ func TestLargest(t *testing.T) {
 	}
 	if largest(nil) != 0 {
 		t.Error("nothing has a largest")
+	}
+}
+
+// The largest number is found wherever it stands, with and without its top bit.
+func TestLargestOfAny(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 5))
+	for range 2000 {
+		v := make([]uint16, r.IntN(200))
+		most := 1 << (1 + r.IntN(16))
+		var want uint16
+		for i := range v {
+			v[i] = uint16(r.IntN(most))
+			want = max(want, v[i])
+		}
+		if from := min(r.IntN(4), len(v)); from > 0 { // as it may lie in memory
+			v = v[from:]
+			want = 0
+			for _, x := range v {
+				want = max(want, x)
+			}
+		}
+		if got := largest(v); got != want {
+			t.Fatalf("%d, want %d: %v", got, want, v)
+		}
 	}
 }

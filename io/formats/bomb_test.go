@@ -16,7 +16,7 @@ import (
 )
 
 // bombs are leastUnpacked+1 zeros in every wrapping, and frames that declare more than they hold.
-func bombs(t *testing.T) map[string][]byte {
+func bombs(t testing.TB) map[string][]byte {
 	zeros := make([]byte, leastUnpacked+1)
 	var gz, z bytes.Buffer
 	g := gzip.NewWriter(&gz)

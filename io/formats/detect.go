@@ -46,14 +46,18 @@ func Detect(r io.ReaderAt, size int64) (Match, error) {
 }
 
 // DetectFile finds the format of a file by its contents. The surest format has it; where none claims it, the error is
-// an *UnknownError, or the *rawheader.NameError of a header that names what evq does not read.
+// an *UnknownError, a *ForeignError of a file of another kind, or the *rawheader.NameError of a header that names what evq
+// does not read.
 func DetectFile(f format.File) (Match, error) {
+	if m, ok := byMagic(f); ok {
+		return m, nil
+	}
 	var best Match
 	var unknown UnknownError
 	for _, candidate := range All {
 		p := sniff(candidate, f)
 		if p.Confidence > best.Confidence {
-			best = Match{candidate.Name, p.Version, p.Confidence, p.Why, p.Properties}
+			best = matchOf(candidate, p)
 		}
 		unknown.Tried = append(unknown.Tried, RefusalError{candidate.Name, p.Why})
 	}
@@ -65,7 +69,29 @@ func DetectFile(f format.File) (Match, error) {
 			return Match{}, err
 		}
 	}
+	if err := kindOf(f); err != nil {
+		return Match{}, err
+	}
 	return Match{}, &unknown
+}
+
+// byMagic finds the format that a file's first bytes name, if it is then sure: the others need not be asked, some of which
+// decode a part of the file to know.
+func byMagic(f format.File) (Match, bool) {
+	for _, candidate := range All {
+		head := make([]byte, len(candidate.Magic))
+		if n, _ := f.ReadAt(head, 0); n == 0 || string(head[:n]) != candidate.Magic {
+			continue
+		}
+		if p := sniff(candidate, f); p.Confidence == 1 {
+			return matchOf(candidate, p), true
+		}
+	}
+	return Match{}, false
+}
+
+func matchOf(f format.Format, p format.Proof) Match {
+	return Match{f.Name, p.Version, p.Confidence, p.Why, p.Properties}
 }
 
 // sniff asks one format. Whatever the bytes, one format's fault must not keep the others from being asked.

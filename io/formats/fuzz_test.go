@@ -10,6 +10,7 @@ import (
 	"github.com/evq-project/evq/io/event"
 	"github.com/evq-project/evq/io/event/eventtest"
 	"github.com/evq-project/evq/io/format"
+	"github.com/evq-project/evq/io/rawheader"
 )
 
 // samples are small recordings of every format that is written, and the first bytes of those that are only read.
@@ -53,9 +54,52 @@ func FuzzDetect(f *testing.F) {
 			}
 		}
 		m, err := Detect(bytes.NewReader(data), int64(len(data)))
-		var unknown *UnknownError
-		if err != nil && !errors.As(err, &unknown) || err == nil && (m.Format == "" || m.Why == "") {
+		var named *rawheader.NameError
+		if err != nil && !errors.Is(err, format.ErrUnknown) && !errors.As(err, &named) || err == nil && (m.Format == "" || m.Why == "") {
 			t.Errorf("%+v, %v", m, err)
+		}
+	})
+}
+
+// FuzzOpen opens and reads any bytes as a user's file, compressed as a whole or not: it ends, and leaves nothing behind.
+func FuzzOpen(f *testing.F) {
+	files, _ := wrapped(f)
+	for _, s := range files {
+		f.Add(s)
+	}
+	for _, s := range samples(f) {
+		f.Add(s)
+	}
+	for _, s := range bombs(f) {
+		f.Add(s[:min(len(s), 1000)])
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		dir, temp := t.TempDir(), t.TempDir()
+		path := filepath.Join(dir, "a.raw")
+		if err := os.WriteFile(path, data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		for _, p := range []format.Policy{{TempDir: temp}, {TempDir: temp, Salvage: true, OnUnsorted: format.Clamp}} {
+			src, err := Open(t.Context(), path, "", p)
+			if err != nil {
+				continue
+			}
+			n, enough := 0, errors.New("enough")
+			_, err = event.Each(t.Context(), src, event.All, func(b event.Batch) error {
+				if n += b.Len(); n > 1<<20 {
+					return enough
+				}
+				return nil
+			})
+			if err != nil && err.Error() == "" {
+				t.Error("an error without words")
+			}
+			if err := src.(*recording).Close(); err != nil {
+				t.Error(err)
+			}
+		}
+		if left := eventtest.Names(t, temp); len(left) > 0 {
+			t.Errorf("left behind: %v", left)
 		}
 	})
 }

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
@@ -22,6 +23,9 @@ var ErrArchive = errors.New("not an archive of one recording; unpack it and name
 
 // ErrBomb reports a compressed recording that becomes far larger than any recording does.
 var ErrBomb = errors.New("it unpacks to far more than a recording does; unpack it first if it is one all the same")
+
+// ErrPacked reports a compressed recording that does not unpack.
+var ErrPacked = errors.New("it is cut or damaged, and what is packed as a whole cannot be salvaged; fetch it again")
 
 // What unpacked recordings are allowed: so many bytes in any case, and so many times the size of what is compressed.
 // Real recordings shrink to a half or two thirds, simulated ones and text to a tenth.
@@ -87,7 +91,7 @@ func unwrap(ctx context.Context, f openedFile, p format.Policy) (openedFile, err
 		}
 		in, err := w.unpack(f)
 		if err != nil {
-			return f, fmt.Errorf("%s: %w", w.name, err)
+			return f, fmt.Errorf("unpacking %s: %w", w.name, unpacked(err))
 		}
 		if in == nil {
 			return f, nil
@@ -140,10 +144,25 @@ type limit struct {
 
 func (l *limit) Read(b []byte) (int, error) {
 	n, err := l.in.Read(b)
+	if err != nil && err != io.EOF { //nolint:errorlint // readers return it as it is, and a wrapped one ends nothing
+		err = unpacked(err)
+	}
 	if l.left -= int64(n); l.left < 0 {
 		return 0, ErrBomb
 	}
 	return n, err
+}
+
+// unpacked says what to do about an error of unpacking, unless it is the system's or says so itself.
+func unpacked(err error) error {
+	var failed syscall.Errno
+	switch {
+	case errors.As(err, &failed) || errors.Is(err, ErrArchive):
+		return err
+	case errors.Is(err, zip.ErrAlgorithm):
+		return fmt.Errorf("%w; unpack it first", err)
+	}
+	return fmt.Errorf("%w (%w)", ErrPacked, err)
 }
 
 // stoppable reads until its context ends.

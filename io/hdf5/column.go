@@ -92,6 +92,12 @@ func (c column) bad(index int64, v int64, msg string) error {
 
 // times converts stored times and adds the recording's offset. first is the index of the first element.
 func (c column) times(dst []int64, src []byte, offset, first int64) error {
+	c.storedTimes(dst, src)
+	return c.timesFrom(dst, offset, first)
+}
+
+// storedTimes converts times as they are stored.
+func (c column) storedTimes(dst []int64, src []byte) {
 	src = src[:len(dst)*c.elem.size]
 	switch {
 	case c.elem == elem{size: 4}:
@@ -103,6 +109,10 @@ func (c column) times(dst []int64, src []byte, offset, first int64) error {
 			dst[i] = c.elem.at(src, i)
 		}
 	}
+}
+
+// timesFrom checks stored times and adds the offset.
+func (c column) timesFrom(dst []int64, offset, first int64) error {
 	if c.elem.size == 8 && !c.elem.signed {
 		for i, t := range dst {
 			if t < 0 {

@@ -259,6 +259,7 @@ func newWorker(f *file, cols [numColumns]bool, rule polarityRule, pool *event.Po
 			if v.reader, err = newReader(c, z); err != nil {
 				return nil, fmt.Errorf("dataset %s: %w", f.name(i), err)
 			}
+			v.apart = v.merges(i) && v.elem.size == v.width()
 			v.full = i != colP || c.limit > 0 // all OFF may well be left unwritten
 		}
 		w.cols[i] = v
@@ -310,11 +311,16 @@ func (w *worker) fill(p *part, lo int64, n int) error {
 			continue
 		}
 		for k := 0; k < n; {
-			raw, m, err := v.rows(lo+int64(k), n-k)
+			s, m, err := v.span(lo+int64(k), n-k)
 			if err != nil {
 				return inDataset(v.name, err)
 			}
-			if err := w.convert(p, i, k, k+m, raw, lo+int64(k)); err != nil {
+			if s.stride > 0 {
+				err = w.merge(p, i, k, k+m, s, lo+int64(k))
+			} else {
+				err = w.convert(p, i, k, k+m, s.bytes, lo+int64(k))
+			}
+			if err != nil {
 				return err
 			}
 			k += m

@@ -29,6 +29,7 @@ var Format = format.Format{
 	Doc:        "HDF5 events (gen4, 1 Mpx, DSEC, Prophesee, M3ED, MVSEC, other names); gzip, lzf, lz4, zstd, blosc, ECF",
 	Facts:      facts,
 	Extensions: []string{".h5", ".hdf5"},
+	Magic:      "\x89HDF\r\n\x1a\n",
 	Sniff:      sniff,
 	Open:       open,
 	Create:     create,

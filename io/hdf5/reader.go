@@ -21,9 +21,11 @@ type reader struct {
 	inECF  bool
 	events ecf.Columns // in place of raw where rows are in ECF
 	in     int         // the row of the chunk that rows returned last
+	apart  bool        // shuffled bytes stay so: rows are had by span
 	full   bool        // a chunk that was never written is damage
 	at     int64       // the first row of the chunk that raw holds, -1: none
 	raw    []byte
+	layout chunk.Layout // of raw
 	stored []byte
 }
 
@@ -70,21 +72,30 @@ func (r *reader) rows(lo int64, n int) ([]byte, int, error) {
 		}
 		return r.raw, n, err
 	}
-	start := lo / r.chunk * r.chunk
-	if r.at != start {
-		r.at = -1
-		if err := r.load(start); err != nil {
-			return nil, 0, r.damaged(start, err)
-		}
-		r.at = start
+	in, n, err := r.within(lo, n)
+	if err != nil {
+		return nil, 0, err
 	}
-	in := int(lo - start)
-	n = min(n, int(r.chunk)-in)
 	if r.inECF {
 		r.in = in
 		return nil, n, nil
 	}
 	return r.raw[in*size : (in+n)*size], n, nil
+}
+
+// within makes sure that the chunk of row lo is loaded. It returns where in the chunk the row stands, and how many of n
+// rows lie in the chunk.
+func (r *reader) within(lo int64, n int) (in, m int, err error) {
+	start := lo / r.chunk * r.chunk
+	if r.at != start {
+		r.at = -1
+		if err := r.load(start); err != nil {
+			return 0, 0, r.damaged(start, err)
+		}
+		r.at = start
+	}
+	in = int(lo - start)
+	return in, min(n, int(r.chunk)-in), nil
 }
 
 // load reads and decodes the chunk that starts at a row.
@@ -101,7 +112,7 @@ func (r *reader) load(start int64) error {
 	if err != nil {
 		return err
 	}
-	r.raw = sized(r.raw, whole)
+	r.raw, r.layout = sized(r.raw, whole), chunk.Layout{}
 	if len(stored) == 0 && r.full {
 		return errUnwritten
 	}
@@ -119,11 +130,21 @@ func (r *reader) load(start int64) error {
 	if r.inECF && mask&1 == 0 {
 		return r.loadECF(stored, used)
 	}
-	err = r.dec.Decode(r.raw, stored, mask)
-	if err != nil && used < whole && r.dec.Decode(r.raw[:used], stored, mask) == nil {
+	err = r.decode(whole, stored, mask)
+	if err != nil && used < whole && r.decode(used, stored, mask) == nil {
 		err = nil // a last chunk that was stored with its own rows only
 	}
 	return r.settle(err)
+}
+
+// decode undoes the filters of a chunk of n bytes.
+func (r *reader) decode(n int, stored []byte, mask uint32) (err error) {
+	r.raw = r.raw[:n]
+	if r.apart {
+		r.layout, err = r.dec.Inflate(r.raw, stored, mask)
+		return err
+	}
+	return r.dec.Decode(r.raw, stored, mask)
 }
 
 // settle takes records that are not in ECF, in a dataset that is, apart.

@@ -190,7 +190,13 @@ func (c column) timesIn(u timeUnit, dst []int64, src []byte, offset, first int64
 		}
 		return c.shift(dst, offset, first)
 	}
-	if err := c.times(dst, src, offset, first); err != nil || u == microseconds {
+	c.storedTimes(dst, src)
+	return c.timesOf(u, dst, offset, first)
+}
+
+// timesOf checks whole numbers that are stored as times, and adds the offset and changes the unit.
+func (c column) timesOf(u timeUnit, dst []int64, offset, first int64) error {
+	if err := c.timesFrom(dst, offset, first); err != nil || u == microseconds {
 		return err
 	}
 	for i, v := range dst {

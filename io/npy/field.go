@@ -60,21 +60,21 @@ func parseFields(descr list) (fields []field, size int, err error) {
 func parseField(d any) (field, error) {
 	t, ok := d.(tuple)
 	if !ok || len(t) < 2 || len(t) > 3 {
-		return field{}, fmt.Errorf("%.60v is not a name and a type; the file is damaged", d)
+		return field{}, fmt.Errorf("%s is not a name and a type; the file is damaged", brief(d))
 	}
 	if pair, ok := t[0].(tuple); ok && len(pair) == 2 {
 		t[0] = pair[1]
 	}
 	name, ok := t[0].(string)
 	if !ok {
-		return field{}, fmt.Errorf("%.60v is not a name; the file is damaged", t[0])
+		return field{}, fmt.Errorf("%s is not a name; the file is damaged", brief(t[0]))
 	}
 	descr, ok := t[1].(string)
 	switch {
 	case !ok:
 		return field{}, fmt.Errorf("%q has fields of its own; save each as a field of the array", name)
 	case len(t) == 3:
-		return field{}, fmt.Errorf("%q is an array of shape %.60v in each record; save each value as a field of its own", name, t[2])
+		return field{}, fmt.Errorf("%q is an array of shape %s in each record; save each value as a field of its own", name, brief(t[2]))
 	}
 	return simpleField(name, descr)
 }

@@ -127,9 +127,15 @@ func (a *arrayInfo) parse(text string) error {
 	for _, n := range shape {
 		n, ok := n.(int64)
 		if !ok || n < 0 {
-			return fmt.Errorf("the shape %.40v is not one; the file is damaged", shape)
+			return fmt.Errorf("the shape %s has an axis that is no length; the file is damaged", brief(shape))
 		}
 		a.shape = append(a.shape, n)
 	}
 	return nil
+}
+
+// brief is a value of a header in the words of an error: a verb's precision would be that of each number in it.
+func brief(v any) string {
+	s := fmt.Sprint(v)
+	return s[:min(len(s), 60)]
 }

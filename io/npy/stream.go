@@ -30,6 +30,7 @@ type Stored struct {
 	Fortran bool  // the first axis varies fastest
 	Named   bool  // it is structured: its fields have names
 	Bytes   int64 // behind the header
+	At      int64 // where in the file it starts: its header, or the first of its packed bytes in an archive
 	Err     error // why it cannot be read, such as ErrObjects
 	// Open starts to read behind the header. A reader of an archive checks the checksum where it meets io.EOF.
 	Open func() (io.ReadCloser, error)
@@ -42,7 +43,7 @@ const maxMembers = 4096
 func OpenArray(r io.ReaderAt, size int64) (Stored, error) {
 	info, err := readHeader(io.NewSectionReader(r, 0, size))
 	if err != nil {
-		return Stored{}, fmt.Errorf("npy: %w", err)
+		return Stored{}, err
 	}
 	a := describe("", info, size)
 	a.Open = func() (io.ReadCloser, error) {
@@ -56,7 +57,7 @@ func OpenArray(r io.ReaderAt, size int64) (Stored, error) {
 func OpenArchive(r io.ReaderAt, size int64) ([]Stored, error) {
 	z, err := readDirectory(r, size)
 	if err != nil {
-		return nil, fmt.Errorf("npy: %w", err)
+		return nil, err
 	}
 	z.RegisterDecompressor(zip.Deflate, flate.NewReader)
 	var arrays []Stored
@@ -66,7 +67,7 @@ func OpenArchive(r io.ReaderAt, size int64) ([]Stored, error) {
 			continue
 		}
 		if len(arrays) == maxMembers {
-			return nil, fmt.Errorf("npy: the archive has more than %d arrays", maxMembers)
+			return nil, fmt.Errorf("the archive has more than %d arrays", maxMembers)
 		}
 		a, err := openMember(name, f, size)
 		if err != nil {
@@ -92,6 +93,9 @@ func openMember(name string, f *zip.File, archiveSize int64) (Stored, error) {
 		return Stored{}, err
 	}
 	a := describe(name, info, size)
+	if a.At, err = f.DataOffset(); err != nil {
+		return Stored{}, err
+	}
 	a.Open = func() (io.ReadCloser, error) {
 		r, err := f.Open()
 		if err != nil {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"syscall"
 
 	"github.com/evq-project/evq/io/event"
 	"github.com/evq-project/evq/io/format"
@@ -27,6 +28,8 @@ type decoder struct {
 // A stream is one array, or one column of it, on its way.
 type stream struct {
 	io.ReadCloser
+	path string
+	from int64 // where in the file the array starts
 	step int
 	skip int64 // where in the array it starts
 	raw  []byte
@@ -66,7 +69,7 @@ func open(s series, skip int64) (*stream, error) {
 		_ = r.Close()
 		return nil, err
 	}
-	return &stream{ReadCloser: r, step: s.step, skip: skip}, nil
+	return &stream{ReadCloser: r, path: s.array.Name, from: s.array.At, step: s.step, skip: skip}, nil
 }
 
 // Next implements format.Decoder.
@@ -104,7 +107,7 @@ func (d *decoder) fill(b *event.Buffer, n int) error {
 			if errors.Is(err, io.EOF) { // which would pass for the end of the recording
 				err = io.ErrUnexpectedEOF
 			}
-			return fmt.Errorf("%s: reading rows from %d: %w; %s", d.name, d.at, err, d.hopeless())
+			return d.broken(st, err)
 		}
 	}
 	if cap(d.wide) < n {
@@ -174,7 +177,7 @@ func (d *decoder) end() error {
 			break
 		}
 		if _, err := io.Copy(io.Discard, st); err != nil {
-			return fmt.Errorf("%s: %w; %s", d.name, err, d.hopeless())
+			return d.broken(st, err)
 		}
 	}
 	lost := d.layout.lost
@@ -193,13 +196,18 @@ func (d *decoder) end() error {
 	return io.EOF
 }
 
-// hopeless says what is to be done about damage: arrays of an archive are packed as a whole, and the checksum that shows
-// the damage does not say where it is.
-func (d *decoder) hopeless() string {
-	if d.name != "npz" {
-		return "the file was changed while it was read"
+// broken is the error of an array whose bytes cannot be had. Arrays of an archive are packed as a whole: what shows damage
+// does not say where in the array it is. What the system could not read is no damage.
+func (d *decoder) broken(st *stream, err error) error {
+	var failed syscall.Errno
+	switch {
+	case errors.As(err, &failed):
+		return fmt.Errorf("%s: reading rows from %d: %w", d.name, d.at, err)
+	case d.name != "npz":
+		return fmt.Errorf("%s: reading rows from %d: %w; the file was changed while it was read", d.name, d.at, err)
 	}
-	return "the file is damaged, nothing in it says where, and nothing of it can be salvaged: fetch it again"
+	return &format.SyntaxError{Format: d.name, Offset: st.from, Err: err,
+		Msg: fmt.Sprintf("the array %s is damaged (%v); nothing says where in it, and nothing of it can be salvaged: fetch the file again", st.path, err)}
 }
 
 // Close implements format.Decoder.

@@ -30,7 +30,7 @@ var NPY = format.Format{
 	Doc:        "NumPy .npy: a structured array with the fields t, x, y, p, or N rows with --columns",
 	Facts:      npyFacts,
 	Extensions: []string{".npy"},
-	Sniff:      func(f format.File) format.Proof { return sniff(f, "\x93NUMPY", arrayOf) },
+	Sniff:      func(f format.File) format.Proof { return sniff(f, npyMagic, arrayOf) },
 	Open:       opener("npy", arrayOf),
 	Create:     createNPY,
 	Writing:    format.Writing{Polarity: true, NoSize: true},
@@ -51,6 +51,8 @@ var NPZ = format.Format{
 // ErrLayout reports arrays that hold no events in a known layout.
 var ErrLayout = errors.New("no events in a known layout")
 
+const npyMagic = "\x93NUMPY"
+
 // How much is read at a time, whichever is less.
 const (
 	bufferRows = 64 << 10
@@ -68,16 +70,20 @@ func sniff(f format.File, magic string, read reading) format.Proof {
 	if n, _ := f.ReadAt(head, 0); n < len(head) || string(head) != magic {
 		return format.Proof{}
 	}
+	const weak = 0.3 // nothing else claims them, and opening them says best what is wrong
 	arrays, err := read(f, f.Size)
 	if err != nil {
-		return format.Proof{Why: err.Error()}
+		if magic == npyMagic {
+			return format.Proof{Confidence: weak, Why: err.Error()}
+		}
+		return format.Proof{Why: err.Error()} // most archives are none of arrays
 	}
 	l, err := find(arrays, format.Policy{TimeUnit: "us"}.WithDefaults()) // what only the caller can know is asked when it is opened
 	switch {
 	case err == nil:
 		return format.Proof{Confidence: 0.95, Why: "NumPy arrays with events: " + l.what}
 	case plain(arrays) != nil: // with --columns it may be one
-		return format.Proof{Confidence: 0.3, Why: err.Error()}
+		return format.Proof{Confidence: weak, Why: err.Error()}
 	}
 	return format.Proof{Why: err.Error()}
 }
@@ -93,7 +99,7 @@ func opener(name string, read reading) func(context.Context, format.File, format
 		}
 		arrays, err := read(f, f.Size)
 		if err != nil {
-			return nil, err
+			return nil, wrongFile(name, err)
 		}
 		l, err := find(arrays, p)
 		if err != nil {
@@ -119,6 +125,15 @@ func opener(name string, read reading) func(context.Context, format.File, format
 			},
 		}), nil
 	}
+}
+
+// wrongFile is the error of a file whose arrays cannot be listed. A header stands at the start of its file, and the
+// directory of an archive anywhere.
+func wrongFile(name string, err error) error {
+	if name == "npy" {
+		return &format.SyntaxError{Format: name, Msg: err.Error(), Err: err}
+	}
+	return fmt.Errorf("%s: %w", name, err)
 }
 
 func listed(arrays []npy.Stored) string {

@@ -3,6 +3,7 @@ package npyrec
 import (
 	"archive/zip"
 	"bytes"
+	"errors"
 	"strings"
 	"testing"
 
@@ -44,7 +45,9 @@ func TestSalvageOfArchives(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := format.Drain(t.Context(), src); err == nil || !strings.Contains(err.Error(), "nothing of it can be salvaged") {
+	var syntax *format.SyntaxError
+	if _, _, err := format.Drain(t.Context(), src); !errors.As(err, &syntax) || !errors.Is(err, zip.ErrChecksum) ||
+		!strings.HasPrefix(string(data[syntax.Offset:]), "\x93NUMPY") || !strings.Contains(err.Error(), "the array t is damaged") || !strings.Contains(err.Error(), "nothing of it can be salvaged") {
 		t.Errorf("error %v", err)
 	}
 }
@@ -65,5 +68,46 @@ func TestSalvageOfArrays(t *testing.T) {
 	b, rep, err := format.Drain(t.Context(), src)
 	if err != nil || b.Len() != 3 || !strings.Contains(strings.Join(rep.Notes, " "), "nothing to salvage") {
 		t.Errorf("%d events, notes %q: %v", b.Len(), rep, err)
+	}
+}
+
+// Packed bytes that do not unpack are damage of an array that is named, with the place in the file where it starts.
+func TestDamagedStream(t *testing.T) {
+	whole := archive(zip.Deflate, npzMembers...)
+	from, named := bytes.Index(whole, []byte("t.npy"))+len("t.npy"), 0
+	for at := range bytes.Index(whole[from:], []byte("PK\x07\x08")) {
+		data := bytes.Clone(whole)
+		data[from+at] ^= 0xFF
+		src, err := NPZ.Open(t.Context(), formattest.File(data), format.Policy{})
+		if err == nil {
+			_, _, err = format.Drain(t.Context(), src)
+		}
+		var syntax *format.SyntaxError
+		switch {
+		case err == nil:
+			t.Errorf("byte %d: no error", at)
+		case !errors.As(err, &syntax): // its header is damaged
+		case syntax.Offset != int64(from) || !strings.Contains(err.Error(), "the array t"):
+			t.Errorf("byte %d: %v", at, err)
+		default:
+			named++
+		}
+	}
+	if named == 0 {
+		t.Error("no error says where")
+	}
+}
+
+// A header that is no array's is an error that says so, though no name was given.
+func TestWrongHeaders(t *testing.T) {
+	for what, shape := range map[string]string{"negative": "(-5,)", "beyond 64 bits": "(9223372036854775808,)", "no tuple": "7"} {
+		file := formattest.File(array(recordDescr, shape, false))
+		if p := NPY.Sniff(file); p.Confidence == 0 || p.Why == "" {
+			t.Errorf("%s: sniffed as %+v", what, p)
+		}
+		var syntax *format.SyntaxError
+		if _, err := NPY.Open(t.Context(), file, format.Policy{}); !errors.As(err, &syntax) || strings.Contains(err.Error(), "000000") {
+			t.Errorf("%s: %v", what, err)
+		}
 	}
 }

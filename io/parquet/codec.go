@@ -19,11 +19,12 @@ type codec struct {
 	compressor func(dst, src []byte) ([]byte, error) // nil: none
 }
 
-// The codecs by the names that CreateOptions.Compression takes; the first is the default.
+// The codecs by the names that CreateOptions.Compression takes; the first is the default: packed values are small, zstd
+// saves a sixth of their size and takes more time than all else.
 var codecs = []codec{
+	{"none", compress.Codecs.Uncompressed, compress.DefaultCompressionLevel, nil},
 	{"zstd", compress.Codecs.Zstd, 1, compressZstd},
 	{"lz4", compress.Codecs.Lz4Raw, compress.DefaultCompressionLevel, compressLZ4},
-	{"none", compress.Codecs.Uncompressed, compress.DefaultCompressionLevel, nil},
 }
 
 // codecOf finds a codec by name; "" is the default.

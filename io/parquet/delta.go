@@ -25,6 +25,9 @@ type delta struct {
 // mostPerMini bounds a miniblock; writers take 32 or 64.
 const mostPerMini = 1 << 16
 
+// mostIndex is the most bits that an index may have, however small the dictionary.
+const mostIndex = 32
+
 func (d *delta) start(data []byte, n int) error {
 	block, data, err := uvarint(data)
 	if err != nil {
@@ -181,7 +184,7 @@ func (h *hybrid) start(data []byte, limit uint16) error {
 	}
 	*h = hybrid{data: data[1:], width: int(data[0]), limit: limit}
 	// Without bits all are the first value, as where a writer ends a page before it saw a second one: a run, no values.
-	if h.width > 16 || h.width == 0 && len(h.data) > binary.MaxVarintLen64 {
+	if h.width > mostIndex || h.width == 0 && len(h.data) > binary.MaxVarintLen64 {
 		return fmt.Errorf("%w: indices of %d bits in %d bytes", errPage, h.width, len(h.data))
 	}
 	return nil
@@ -202,10 +205,11 @@ func (h *hybrid) read(dst []uint16) error {
 			if h.skip > 0 { // up to a border of bytes, so that unpacking begins at one
 				n = min(n, 8-h.skip)
 				for i := range n {
-					dst[i] = uint16(bitsAt(h.bits, (h.skip+i)*h.width, h.width) & (1<<h.width - 1))
-					if dst[i] > h.limit {
+					v := bitsAt(h.bits, (h.skip+i)*h.width, h.width) & (1<<h.width - 1)
+					if v > uint64(h.limit) {
 						return h.tooLarge()
 					}
+					dst[i] = uint16(v)
 				}
 				h.skip += n
 			} else {

@@ -19,6 +19,7 @@ var Format = format.Format{
 	Doc:        "Parquet with the columns t (microseconds), x, y, p: the store that convert writes",
 	Facts:      documented,
 	Extensions: []string{".parquet"},
+	Magic:      magic,
 	Sniff:      sniff,
 	Open:       Open,
 	Create:     Create,

@@ -14,7 +14,7 @@ const (
 	deltaMini  = deltaBlock / deltaMinis
 	// leastRun is the shortest run of equal indices that is stored as one: a shorter one saves fewer bytes than its
 	// breaking up a packed run costs time to decode.
-	leastRun = 24
+	leastRun = 16
 	// slack is what packing may write behind its result.
 	slack = 16
 )

@@ -14,7 +14,7 @@ const (
 // littleHost says that four lanes of a word lie in memory as four numbers do.
 var littleHost = binary.NativeEndian.Uint16([]byte{1, 0}) == 1
 
-// unpackIndices reads indices of width bits, at most 16, the least significant first; data may hold more than they need.
+// unpackIndices reads indices of width bits, at most 32, the least significant first; data may hold more than they need.
 // It reports whether all are at most limit.
 //
 // Eight values fill as many bytes as each has bits, so that every eight begin alike: the first four lie in the eight
@@ -30,9 +30,9 @@ func unpackIndices(dst []uint16, data []byte, width int, limit uint16) (ok bool)
 		}
 	}
 	for at := n * width; n < len(dst); at += width {
-		v := uint16(bitsAt(data, at, width) & (1<<width - 1))
-		dst[n] = v
-		ok = ok && v <= limit
+		v := bitsAt(data, at, width) & (1<<width - 1)
+		dst[n] = uint16(v)
+		ok = ok && v <= uint64(limit)
 		n++
 	}
 	return ok

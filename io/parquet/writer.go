@@ -46,7 +46,7 @@ type pending struct {
 	err error
 }
 
-// Create starts the store that will be called path. Compressions are zstd (default), lz4 and none. The sink
+// Create starts the store that will be called path. Compressions are none (default), zstd and lz4. The sink
 // is a *Writer.
 func Create(path string, h format.Header, o format.CreateOptions) (event.Sink, error) {
 	l, err := eventLayout(o.Compression)

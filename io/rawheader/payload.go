@@ -7,8 +7,9 @@ import (
 	"io"
 )
 
-// DefaultReadSize is how many bytes a Payload reads at a time.
-const DefaultReadSize = 1 << 20
+// DefaultReadSize is how many bytes a Payload reads at a time: they stay in a core's cache, beside the events of a
+// buffer, until they are decoded.
+const DefaultReadSize = 256 << 10
 
 // ErrShrunk reports a file that has become shorter since it was opened.
 var ErrShrunk = errors.New("the file ends here, but was longer when it was opened; do not change it while it is read")

@@ -62,7 +62,7 @@ func (e Evidence) against() string {
 	case e.err != nil:
 		return "the words do not decode: " + strings.TrimSuffix(e.err.Error(), " (try --salvage)")
 	case e.Wrong*proofWrong > e.Words:
-		return fmt.Sprintf("%d of %d words are reserved or out of place", e.Wrong, e.Words)
+		return fmt.Sprintf("there are %d faults in %d words: reserved types, and what is out of place", e.Wrong, e.Words)
 	case e.Events < proofEvents || e.Steps < proofSteps:
 		return fmt.Sprintf("there are %d events at %d times, too few to prove anything", e.Events, min(e.Events, e.Steps+1))
 	}

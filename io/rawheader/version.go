@@ -90,9 +90,12 @@ func (h Header) fieldGeometry() (g event.Geometry, err error) {
 		}
 		return g, nil
 	}
-	for key, dst := range map[string]*int{"width": &g.Width, "height": &g.Height} {
-		if v, ok := h.Field(key); ok {
-			if *dst, err = side(key, v); err != nil {
+	for _, s := range []struct {
+		key string
+		to  *int
+	}{{"width", &g.Width}, {"height", &g.Height}} {
+		if v, ok := h.Field(s.key); ok {
+			if *s.to, err = side(s.key, v); err != nil {
 				return event.Geometry{}, err
 			}
 		}

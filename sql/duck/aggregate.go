@@ -94,6 +94,9 @@ func RegisterAggregate(con mapping.Connection, f Aggregate, budget *Budget) erro
 	return nil
 }
 
+// Guarded reports whether calls that would crash DuckDB are found when they run, beside being refused from their text.
+func Guarded() bool { return bool(C.evq_guarded()) }
+
 func aggregateOf(info unsafe.Pointer) *aggregate {
 	return held[*aggregate](C.duckdb_aggregate_function_get_extra_info(info))
 }
@@ -341,7 +344,8 @@ func (a *aggregate) finalize(states []*C.evq_slot, result mapping.Vector, offset
 			return err
 		}
 		if !assign(result, offset+i, block) {
-			return a.full()
+			return fmt.Errorf("%s: %w: block %d of at least %d, of %d bytes each; narrow the time range, raise the memory limit, or use the table function %s('recording', …), which holds one window at a time",
+				a.Name, ErrBlocks, i+1, len(states), len(block), a.Name)
 		}
 	}
 	return nil

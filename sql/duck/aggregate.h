@@ -40,5 +40,6 @@ typedef struct {
 evq_events *evq_new(int64_t *used);
 int evq_grow(evq_events *e, int64_t need, int64_t limit);
 void evq_free(evq_events *e);
+bool evq_guarded(void);
 bool evq_one_state(evq_slot **states, uint64_t n);
 void evq_setup(void *function);

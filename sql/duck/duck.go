@@ -154,8 +154,11 @@ type Encoder interface {
 	Close() error
 }
 
-// ErrMemory reports that functions hold more events and blocks than their budget.
-var ErrMemory = errors.New("the groups of this query need more memory than is allowed")
+// ErrMemory reports that functions hold more events than their budget.
+var ErrMemory = errors.New("the events of the groups of this query need more memory than is allowed")
+
+// ErrBlocks reports that the blocks of all groups, which DuckDB holds at once, are more than its memory limit.
+var ErrBlocks = errors.New("the blocks of this query need more memory than is allowed")
 
 // ErrFull reports that DuckDB's own memory limit is reached.
 var ErrFull = errors.New("DuckDB's memory limit is reached; raise the memory limit, or ask for fewer blocks at once")

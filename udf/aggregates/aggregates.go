@@ -15,6 +15,10 @@ var (
 	// duration, such as a whole recording of one event, has none.
 	Rate udf.Aggregate = &function{name: "rate", doc: "events per second of the window",
 		float: true, open: func() udf.Accumulator { return &rates{} }}
+	// Seconds is the duration of the window in seconds, as a float, whatever events a group has: what counts are divided
+	// by. It takes no argument.
+	Seconds udf.Aggregate = &function{name: "seconds", doc: "the window's duration in seconds",
+		float: true, open: func() udf.Accumulator { return &seconds{} }}
 	// Sum is the sum of its argument. One beyond 64 bits is ErrOverflow; it is judged by the end of the window, so
 	// that what passes beyond on the way does no harm.
 	Sum udf.Aggregate = &function{name: "sum", doc: "the sum", args: 1, open: func() udf.Accumulator { return &sums{} }}
@@ -29,14 +33,15 @@ var (
 	// Last is the value of its argument at the group's last event, in the order of the recording.
 	Last udf.Aggregate = &function{name: "last", doc: "the value at the last event", args: 1, open: func() udf.Accumulator { return &lasts{} }}
 	// Distinct is the number of different values of its argument, or of pairs of its two arguments. What it holds
-	// grows with that number: a window with more than MaxDistinct in all its groups is a TooManyValuesError.
+	// grows with that number, 72 to 144 bytes each: a window with more in all its groups than the memory it is given has
+	// room for, or than MaxDistinct, is a TooManyValuesError.
 	Distinct udf.Aggregate = &function{name: "distinct", doc: "how many different values, or pairs of two, there are",
 		args: 1, more: 1, open: func() udf.Accumulator { return newDistincts(MaxDistinct) }}
 )
 
 // All holds the functions by name.
 var All = []udf.AggregateEntry{
-	entry(Count), entry(Rate), entry(Sum), entry(Mean), entry(Min), entry(Max), entry(First), entry(Last), entry(Distinct),
+	entry(Count), entry(Rate), entry(Seconds), entry(Sum), entry(Mean), entry(Min), entry(Max), entry(First), entry(Last), entry(Distinct),
 }
 
 // entry makes a function available by name; none has parameters.

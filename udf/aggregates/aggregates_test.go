@@ -76,6 +76,8 @@ func (x run) naive(name string, args int, group int32, w event.Window) any {
 		return int64(len(vs))
 	case "rate":
 		return float64(len(vs)) / (float64(w.End-w.Start) / 1e6)
+	case "seconds":
+		return float64(w.End-w.Start) / 1e6
 	case "sum":
 		if !sum.IsInt64() {
 			return ErrOverflow
@@ -221,6 +223,20 @@ func TestDistinctIsBounded(t *testing.T) {
 	}
 	if n := len(d.table); n > 4096 {
 		t.Errorf("a table of %d places for 1001 values", n)
+	}
+}
+
+// A table that would not fit beside the one it grows from is refused, and the error says how many values there were.
+func TestDistinctIsBoundedByMemory(t *testing.T) {
+	d := Distinct.Open()
+	d.(udf.Bounded).Bound(100_000) // tables of 1024 and 2048 places of 24 bytes, not of 2048 and 4096
+	var tooMany *TooManyValuesError
+	n := 0
+	for ; tooMany == nil && n < 10_000; n++ {
+		errors.As(d.Add([][]int64{{int64(n)}}, []int32{0}, 1), &tooMany)
+	}
+	if n != 1025 || tooMany == nil || tooMany.Max != 1024 {
+		t.Errorf("after %d values: %v", n, tooMany)
 	}
 }
 

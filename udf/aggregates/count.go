@@ -47,3 +47,23 @@ func (r *rates) Values(w event.Window, dst *udf.Column) error {
 	}
 	return nil
 }
+
+type seconds struct{ groups int }
+
+// Add implements udf.Accumulator.
+func (s *seconds) Add(_ [][]int64, _ []int32, groups int) error {
+	s.groups = max(s.groups, groups)
+	return nil
+}
+
+// Values implements udf.Accumulator.
+func (s *seconds) Values(w event.Window, dst *udf.Column) error {
+	old := len(dst.Floats)
+	for i := range floats(dst, s.groups) {
+		dst.Floats[old+i] = float64(udf.Duration(w.Start, w.End)) / 1e6
+	}
+	return nil
+}
+
+// Reset implements udf.Accumulator.
+func (s *seconds) Reset() { s.groups = 0 }

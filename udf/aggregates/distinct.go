@@ -12,11 +12,11 @@ import (
 // MaxDistinct is how many different values distinct holds in all groups of a window: up to 3 GiB.
 const MaxDistinct = 1 << 26
 
-// A TooManyValuesError reports a window with more different values than distinct may hold.
+// A TooManyValuesError reports a window with more different values than distinct may hold, by number or by memory.
 type TooManyValuesError struct{ Max int }
 
 func (e *TooManyValuesError) Error() string {
-	return fmt.Sprintf("more than %d different values in a window; use shorter windows or coarser values", e.Max)
+	return fmt.Sprintf("more than %d different values in a window, which is what memory allows; use shorter windows or coarser values, or raise --memory", e.Max)
 }
 
 // A value is one that a group has, in an open hash table.
@@ -26,11 +26,15 @@ type value struct {
 	round uint32 // values of earlier windows are empty places
 }
 
+// valueBytes is what a value takes in the table.
+const valueBytes = 24
+
 // distincts counts by a set of the values that were met.
 type distincts struct {
 	table []value // its length is a power of two
 	held  int     // values of this round
 	max   int
+	bytes int64 // what tables may take, the old one beside the new; 0 = any
 	round uint32
 	seed  uint64 // so that no recording is slow by design
 	n     []int64
@@ -40,6 +44,9 @@ type distincts struct {
 func newDistincts(most int) *distincts {
 	return &distincts{table: make([]value, 256), max: most, round: 1, seed: rand.Uint64()}
 }
+
+// Bound implements udf.Bounded.
+func (d *distincts) Bound(bytes int64) { d.bytes = bytes }
 
 // Add implements udf.Accumulator.
 func (d *distincts) Add(args [][]int64, of []int32, groups int) error {
@@ -60,6 +67,9 @@ func (d *distincts) Add(args [][]int64, of []int32, groups int) error {
 			return &TooManyValuesError{d.max}
 		}
 		if d.held > len(d.table)/2 {
+			if d.bytes > 0 && 3*int64(len(d.table))*valueBytes > d.bytes {
+				return &TooManyValuesError{d.held - 1}
+			}
 			d.grow()
 		}
 	}

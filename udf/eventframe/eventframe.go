@@ -138,19 +138,33 @@ func (f Frame) Open(g event.Geometry, _ accel.Device) (udf.Encoder, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &encoder{Pieces: udf.Pieces{Blocks: blocks}, frame: f, g: g, slices: udf.Slices{Whole: f.Variant == Tonic}}
-	e.count = e.countUp
+	return f.encoder(g, blocks, udf.Part{}), nil
+}
+
+func (f Frame) encoder(g event.Geometry, blocks udf.Blocks, part udf.Part) *encoder {
+	e := &encoder{Pieces: udf.Pieces{Blocks: blocks}, frame: f, g: g, part: part, slices: udf.Slices{Whole: f.Variant == Tonic}}
+	plane := g.Height * g.Width
 	if f.Signed {
-		e.count = e.countSigned
+		plane = 0
 	}
-	return e, nil
+	e.places = udf.NewPlaces(g, part, plane, g.Width, 1)
+	return e
+}
+
+// Divide implements udf.Divisible.
+func (e *encoder) Divide(of int) []udf.GradualEncoder {
+	var out []udf.GradualEncoder
+	for n := range of {
+		out = append(out, e.frame.encoder(e.g, e.Blocks, udf.Part{N: n, Of: of}))
+	}
+	return out
 }
 
 func (e *encoder) Encode(ctx context.Context, w event.Windowed, dst []tensor.Block) error {
 	return e.Each(ctx, w, dst, e.window)
 }
 
-func (e *encoder) OffSensor() int64 { return e.offSensor }
+func (e *encoder) OffSensor() int64 { return e.places.OffSensor() }
 func (e *encoder) Close() error     { return nil }
 
 // Notes implements udf.Noter.

@@ -2,6 +2,7 @@ package hosted
 
 import (
 	"context"
+	"runtime"
 	"testing"
 	"unsafe"
 
@@ -14,11 +15,12 @@ import (
 //
 //	evq_host_scatter(blocks, threads, workers, counts, events, runs, columns, half_size, plane_step, wrap, cutoff)
 //	evq_host_clip(blocks, threads, workers, counts, events, runs, columns, half_size, plane_step, cutoff)
+//	evq_host_count(blocks, threads, workers, counts, events, runs, columns, x_by, x_shift, y_by, y_shift, plane_step, is_signed)
 type Device struct {
 	Threads, Workers int // of a block, and of the system
 	Limit            scatter.Limit
 
-	scatter, clip uintptr
+	scatter, clip, count uintptr
 }
 
 // Open returns a device of a library that Compile made.
@@ -28,7 +30,7 @@ func Open(t testing.TB, library string, d Device) Device {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, at := range map[string]*uintptr{"evq_host_scatter": &d.scatter, "evq_host_clip": &d.clip} {
+	for name, at := range map[string]*uintptr{"evq_host_scatter": &d.scatter, "evq_host_clip": &d.clip, "evq_host_count": &d.count} {
 		if *at, err = l.Symbol(name); err != nil {
 			t.Fatal(err)
 		}
@@ -47,18 +49,42 @@ func (d Device) Open(g accel.Grid) (accel.Kernel, error) {
 	if err := g.Validate(); err != nil {
 		return nil, err
 	}
-	return &kernel{Device: d, planner: scatter.NewPlanner(g), params: scatter.ParamsOf(g)}, nil
+	p := scatter.ParamsOf(g)
+	k := &kernel{Device: d, planner: scatter.NewPlanner(g), width: 1, launches: []launch{{d.scatter, p.Words()}}}
+	if p.Clips() {
+		k.launches = append(k.launches, launch{d.clip, p.ClipWords()})
+	}
+	return k, nil
+}
+
+// OpenTable readies a kernel for a table.
+func (d Device) OpenTable(t accel.Table) (accel.Kernel, error) {
+	if err := t.Validate(); err != nil {
+		return nil, err
+	}
+	return &kernel{Device: d, planner: scatter.NewTablePlanner(t), width: 4, launches: []launch{{d.count, scatter.TableParamsOf(t).Words()}}}, nil
+}
+
+// A launch is a function of the library and its last arguments.
+type launch struct {
+	function uintptr
+	words    []uint32
 }
 
 type kernel struct {
 	Device
-	planner *scatter.Planner
-	params  scatter.Params
+	planner  *scatter.Planner
+	width    int // bytes of a count
+	launches []launch
 }
 
 // Scatter counts batch after batch.
 func (k *kernel) Scatter(ctx context.Context, job accel.Job, dst []uint8) (off int64, err error) {
-	if err := k.planner.Start(job, dst); err != nil {
+	counts := len(dst) / k.width
+	if len(dst)%k.width != 0 {
+		counts = -1
+	}
+	if err := k.planner.Start(job, counts); err != nil {
 		return 0, err
 	}
 	for {
@@ -66,12 +92,12 @@ func (k *kernel) Scatter(ctx context.Context, job accel.Job, dst []uint8) (off i
 		if !more {
 			return off, ctx.Err()
 		}
-		n, err := k.batch(ctx, b, dst[:b.Counts])
+		n, err := k.batch(ctx, b, dst[:b.Counts*k.width])
 		if err != nil {
 			return 0, err
 		}
 		off += n
-		dst = dst[b.Counts:]
+		dst = dst[b.Counts*k.width:]
 		k.planner.Advance(b)
 	}
 }
@@ -83,17 +109,24 @@ func (k *kernel) batch(ctx context.Context, b scatter.Batch, dst []uint8) (off i
 	if err != nil {
 		return 0, err
 	}
-	words := make([]uint32, (b.Counts+3)/4)
-	counts := unsafe.Slice((*uint8)(unsafe.Pointer(unsafe.SliceData(words))), b.Counts)
-	if p := k.params; n > 0 {
-		dl.Call(k.scatter, uintptr(n), uintptr(k.Threads), uintptr(k.Workers), uintptr(unsafe.Pointer(&words[0])),
-			uintptr(unsafe.Pointer(&events[0])), uintptr(unsafe.Pointer(&runs[0])),
-			uintptr(p.Columns), uintptr(p.HalfSize), uintptr(p.PlaneStep), uintptr(p.Wrap), uintptr(p.Cutoff))
-		if p.Clips() {
-			dl.Call(k.clip, uintptr(n), uintptr(k.Threads), uintptr(k.Workers), uintptr(unsafe.Pointer(&words[0])),
-				uintptr(unsafe.Pointer(&events[0])), uintptr(unsafe.Pointer(&runs[0])),
-				uintptr(p.Columns), uintptr(p.HalfSize), uintptr(p.PlaneStep), uintptr(p.Cutoff))
+	words := make([]uint32, (len(dst)+3)/4)
+	counts := unsafe.Slice((*uint8)(unsafe.Pointer(unsafe.SliceData(words))), len(dst))
+	if n == 0 {
+		copy(dst, counts)
+		return off, nil
+	}
+	var pin runtime.Pinner // what addresses alone refer to must not move, as a short slice on the stack would
+	defer pin.Unpin()
+	pin.Pin(&words[0])
+	pin.Pin(&events[0])
+	pin.Pin(&runs[0])
+	for _, l := range k.launches {
+		args := []uintptr{uintptr(n), uintptr(k.Threads), uintptr(k.Workers), uintptr(unsafe.Pointer(&words[0])),
+			uintptr(unsafe.Pointer(&events[0])), uintptr(unsafe.Pointer(&runs[0]))}
+		for _, w := range l.words {
+			args = append(args, uintptr(w))
 		}
+		dl.Call(l.function, args...)
 	}
 	copy(dst, counts)
 	return off, nil

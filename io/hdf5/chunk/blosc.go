@@ -21,6 +21,7 @@ type bloscFrame struct {
 	typesize  int
 	blockSize int
 	src       []byte
+	left      bool // blocks stay shuffled
 }
 
 // inflateBlosc decodes one frame into dst, which it fills.
@@ -45,6 +46,10 @@ func (c *codecs) inflateBlosc(dst, src []byte) error {
 	if blocks > (len(f.src)-bloscHeader)/4 {
 		return damaged("%d blocks in %d bytes", blocks, len(f.src))
 	}
+	f.left = f.flags&flagShuffle != 0 && c.keep > 1 && f.typesize == c.keep && f.blockSize%c.keep == 0 && len(dst)%c.keep == 0
+	if f.left {
+		c.kept = Layout{c.keep, f.blockSize}
+	}
 	for i := range blocks {
 		at := binary.LittleEndian.Uint32(f.src[bloscHeader+4*i:])
 		if at > size {
@@ -59,8 +64,9 @@ func (c *codecs) inflateBlosc(dst, src []byte) error {
 
 // inflateBlock decodes one block; src starts at it.
 func (c *codecs) inflateBlock(f *bloscFrame, dst, src []byte) error {
-	bytewise := f.flags&flagShuffle != 0 && f.typesize > 1
-	bitwise := !bytewise && f.flags&flagBitShuffle != 0 && len(dst) >= f.typesize
+	shuffled := f.flags&flagShuffle != 0 && f.typesize > 1
+	bytewise := shuffled && !f.left
+	bitwise := !shuffled && f.flags&flagBitShuffle != 0 && len(dst) >= f.typesize
 	out := dst
 	if bytewise || bitwise {
 		if cap(c.tmp) < len(dst) {

@@ -61,6 +61,8 @@ type codecs struct {
 	zlib io.ReadCloser
 	in   bytes.Reader
 	tmp  []byte // one shuffled block
+	keep int    // blocks of elements of so many bytes stay shuffled; 0: none do
+	kept Layout // of the frame that was inflated last
 }
 
 func (c *codecs) inflateZstd(dst, src []byte) error {

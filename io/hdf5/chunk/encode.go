@@ -126,11 +126,13 @@ func (e *Encoder) block(dst, src []byte, whole int) ([]byte, error) {
 // stream appends src compressed, or as it is where that is no longer.
 func (e *Encoder) stream(dst, src []byte) ([]byte, error) {
 	at := len(dst)
-	if e.Codec == CodecZstd {
-		out, ok := e.sparse.encode(dst, src)
-		if dst = out[:at]; ok && len(out)-at < len(src) {
-			return out, nil
-		}
+	sparse := e.sparse.encode
+	if e.Codec == CodecLZ4 {
+		sparse = e.sparse.encodeLZ4
+	}
+	out, ok := sparse(dst, src)
+	if dst = out[:at]; ok && len(out)-at < len(src) {
+		return out, nil
 	}
 	need := max(lz4.CompressBlockBound(len(src)), len(src)+len(src)/128+1024)
 	dst = grow(dst, need)
@@ -163,15 +165,17 @@ func (e *Encoder) lz4Frame(dst, src []byte) ([]byte, error) {
 		n := min(block, len(src))
 		at := len(dst)
 		need := lz4.CompressBlockBound(n)
-		dst = grow(append(dst, 0, 0, 0, 0), need)
-		c, err := e.lz4.CompressBlock(src[:n], dst[at+4:at+4+need])
-		if err != nil {
-			return nil, err
-		}
-		if c == 0 || c >= n {
-			dst = append(dst[:at+4], src[:n]...)
-		} else {
+		var ok bool
+		if dst, ok = e.sparse.encodeLZ4(append(dst, 0, 0, 0, 0), src[:n]); !ok {
+			dst = grow(dst[:at+4], need)
+			c, err := e.lz4.CompressBlock(src[:n], dst[at+4:at+4+need])
+			if err != nil {
+				return nil, err
+			}
 			dst = dst[:at+4+c]
+		}
+		if c := len(dst) - at - 4; c == 0 || c >= n {
+			dst = append(dst[:at+4], src[:n]...)
 		}
 		binary.BigEndian.PutUint32(dst[at:], uint32(len(dst)-at-4))
 		src = src[n:]

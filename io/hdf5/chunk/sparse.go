@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"math/bits"
+	"slices"
 
 	"github.com/klauspost/compress/huff0"
 )
@@ -30,6 +31,7 @@ const (
 
 // A sparseEncoder encodes blocks of mostly zeros. It serves one goroutine and keeps its memory.
 type sparseEncoder struct {
+	runs           sparseScan
 	literals       []byte
 	ll, ml         []uint32 // the lengths of each sequence
 	llCode, mlCode []uint8
@@ -77,60 +79,6 @@ func (e *sparseEncoder) encode(dst, src []byte) ([]byte, bool) {
 		dst[head], dst[head+1], dst[head+2] = byte(h), byte(h>>8), byte(h>>16)
 	}
 	return dst, true
-}
-
-// scan splits a block into literals and matches. Each match is a run of zeros after its first, which is the
-// last of the literals before it; runs of less than eight zeros stay literals. False: the block isn't sparse.
-func (e *sparseEncoder) scan(src []byte) bool {
-	e.literals, e.ll, e.ml = e.literals[:0], e.ll[:0], e.ml[:0]
-	for i := 0; i < len(src); {
-		from := i
-		i = zerosFrom(src, i)
-		if i == len(src) {
-			e.literals = append(e.literals, src[from:]...)
-			break
-		}
-		i++
-		e.literals = append(e.literals, src[from:i]...)
-		if len(e.literals) > len(src)/sparseAtMost {
-			return false
-		}
-		to := countsFrom(src, i)
-		e.ll, e.ml = append(e.ll, uint32(i-from)), append(e.ml, uint32(to-i))
-		i = to
-	}
-	return len(e.ll) > 0 && len(e.literals) <= len(src)/sparseAtMost
-}
-
-// zerosFrom returns where the next run of at least eight zeros starts, len(src) where there is none.
-func zerosFrom(src []byte, i int) int {
-	for i+8 <= len(src) {
-		v := binary.LittleEndian.Uint64(src[i:])
-		if v == 0 {
-			return i
-		}
-		i += 8 - bits.LeadingZeros64(v)/8 // behind the last that is not zero
-	}
-	return len(src)
-}
-
-// countsFrom returns where the next byte stands that is not zero, or len(src).
-func countsFrom(src []byte, i int) int {
-	for ; i+32 <= len(src); i += 32 {
-		b := src[i : i+32]
-		if binary.LittleEndian.Uint64(b)|binary.LittleEndian.Uint64(b[8:])|binary.LittleEndian.Uint64(b[16:])|binary.LittleEndian.Uint64(b[24:]) != 0 {
-			break
-		}
-	}
-	for ; i+8 <= len(src); i += 8 {
-		if v := binary.LittleEndian.Uint64(src[i:]); v != 0 {
-			return i + bits.TrailingZeros64(v)/8
-		}
-	}
-	for i < len(src) && src[i] == 0 {
-		i++
-	}
-	return i
 }
 
 // writeLiterals appends the literals section: Huffman coded, or as they are.
@@ -252,13 +200,15 @@ func (e *sparseEncoder) writeLengths(w *bitWriter) bool {
 
 // fitTables finds the codes of all lengths and makes the tables for them.
 func (e *sparseEncoder) fitTables() (llOnly, mlOnly int, ok bool) {
-	e.llCode, e.mlCode = e.llCode[:0], e.mlCode[:0]
+	n := len(e.ll)
+	e.llCode, e.mlCode = slices.Grow(e.llCode[:0], n)[:n], slices.Grow(e.mlCode[:0], n)[:n]
 	var llCounts, mlCounts [maxSymbols]uint32
+	llCode, mlCode, ml := e.llCode[:n], e.mlCode[:n], e.ml[:n]
 	for i, l := range e.ll {
-		c, m := llCodeOf(l), mlCodeOf(e.ml[i])
+		c, m := llCodeOf(l), mlCodeOf(ml[i])
+		llCode[i], mlCode[i] = c, m
 		llCounts[c]++
 		mlCounts[m]++
-		e.llCode, e.mlCode = append(e.llCode, c), append(e.mlCode, m)
 	}
 	llOnly, ok = e.llTable.fit(&llCounts, uint32(len(e.ll)))
 	if !ok {
@@ -281,7 +231,7 @@ var (
 		0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 3, 3, 4, 4, 5, 7, 8, 9, 10, 11,
 		12, 13, 14, 15, 16}
 	llShort = shortCodes(llBase[:], 64)
-	mlShort = shortCodes(mlBase[:], 131)
+	mlShort = shortCodes(mlBase[:], 1<<10) // nearly all; that a length is longer is not foreseeable
 )
 
 // shortCodes tabulates the codes of lengths below n.

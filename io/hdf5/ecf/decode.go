@@ -70,17 +70,42 @@ func times(dst []int64, src []byte) ([]byte, error) {
 		if run > len(dst) {
 			return nil, damaged("its times are more than its events")
 		}
-		fill(dst[:run], t)
+		fillTimes(dst, run, t)
 		dst = dst[run:]
 	}
 	return src, nil
 }
 
-// fill sets a run, most of which are short.
-func fill[T int64 | uint16](dst []T, v T) {
-	for i := range dst {
+// fillTimes starts dst with a run of times, no longer than it. Most runs are short, and of no length that a processor would
+// foresee: four are written whatever it is, and what follows the run overwrites the rest.
+func fillTimes(dst []int64, run int, t int64) {
+	from := 0
+	if len(dst) >= 4 {
+		dst[0], dst[1], dst[2], dst[3] = t, t, t, t
+		from = 4
+	}
+	for i := from; i < run; i++ {
+		dst[i] = t
+	}
+}
+
+// fill is fillTimes for the other columns, eight at once.
+func fill(dst []uint16, run int, v uint16) {
+	from := 0
+	if len(dst) >= 8 {
+		w := uint64(v) * 0x0001_0001_0001_0001
+		quad((*[4]uint16)(dst), w)
+		quad((*[4]uint16)(dst[4:]), w)
+		from = 8
+	}
+	for i := from; i < run; i++ {
 		dst[i] = v
 	}
+}
+
+// quad writes four values of 16 bits, the first lowest.
+func quad(to *[4]uint16, v uint64) {
+	to[0], to[1], to[2], to[3] = uint16(v), uint16(v>>16), uint16(v>>32), uint16(v>>48)
 }
 
 // longStep decodes a step of 15 us or more: nibbles, the lowest first, in bytes whose high nibble is the escape.
@@ -120,7 +145,7 @@ func rows(dst []uint16, src []byte) ([]byte, error) {
 		if run > len(dst) {
 			return nil, damaged("its rows are more than its events")
 		}
-		fill(dst[:run], v>>5)
+		fill(dst, run, v>>5)
 		dst = dst[run:]
 	}
 	return src, nil
@@ -190,7 +215,7 @@ func polarities(dst []uint16, src []byte) error {
 		if run > len(dst) {
 			return damaged("its polarities are more than its events")
 		}
-		fill(dst[:run], uint16(v>>7))
+		fill(dst, run, uint16(v>>7))
 		dst = dst[run:]
 	}
 	return nil

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <time.h>
 
 struct stats stats;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -124,8 +125,16 @@ static void free_block(struct block **at) {
 
 // ---- streams
 
+static struct event {
+  int recorded; // 0: never, 1: queued, 2: the stream came by
+  double at;    // milliseconds
+  struct context *owner;
+  struct event *next;
+} *events;
+
 struct work {
-  enum { UPLOAD, DOWNLOAD, SET, LAUNCH } kind;
+  enum { UPLOAD, DOWNLOAD, SET, LAUNCH, RECORD } kind;
+  struct event *event;
   u64 address;
   void *host;
   size_t n;
@@ -157,7 +166,17 @@ static int queue(struct stream *s, struct work w) {
   return OK;
 }
 
+static double milliseconds(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
+}
+
 static int perform(const struct work *w) {
+  if (w->kind == RECORD) {
+    w->event->recorded = 2, w->event->at = milliseconds();
+    return OK;
+  }
   if (idle) {
     if (w->kind == DOWNLOAD) ((u8 *)w->host)[0] = ((u8 *)w->host)[w->n - 1] = 1;
     return OK;
@@ -207,6 +226,13 @@ static void free_module(struct module **at) {
   stats.live_module--;
 }
 
+static void free_event(struct event **at) {
+  struct event *e = *at;
+  *at = e->next;
+  free(e);
+  stats.live_event--;
+}
+
 // ---- functions of the driver
 
 int cuInit(unsigned flags) {
@@ -234,7 +260,27 @@ int cuDeviceGet(int *device, int number) {
 int cuDeviceGetAttribute(int *value, int attribute, int device) {
   ENTER(cuDeviceGetAttribute);
   if (device < 0 || device >= DEVICES) rc = INVALID_DEVICE;
-  *value = attribute == 75 ? 7 : attribute == 76 ? 5 : 0;
+  switch (attribute) {
+  case 36: *value = 1000000; break; // kHz
+  case 37: *value = 1024; break;    // bits: 256 GB/s
+  case 75: *value = 7; break;
+  case 76: *value = 5; break;
+  default: rc = INVALID_VALUE;
+  }
+  LEAVE;
+}
+
+int cuDeviceGetName(char *name, int n, int device) {
+  ENTER(cuDeviceGetName);
+  if (device < 0 || device >= DEVICES) rc = INVALID_DEVICE;
+  else snprintf(name, (size_t)n, "stand-in %d", device);
+  LEAVE;
+}
+
+int cuDeviceTotalMem_v2(size_t *bytes, int device) {
+  ENTER(cuDeviceTotalMem_v2);
+  if (device < 0 || device >= DEVICES) rc = INVALID_DEVICE;
+  else *bytes = capacity;
   LEAVE;
 }
 
@@ -265,6 +311,9 @@ int cuDevicePrimaryCtxRelease_v2(int device) {
   for (struct module **m = &modules; *m;)
     if ((*m)->owner == c) free_module(m), stats.left++;
     else m = &(*m)->next;
+  for (struct event **e = &events; *e;)
+    if ((*e)->owner == c) free_event(e), stats.left++;
+    else e = &(*e)->next;
   LEAVE;
 }
 
@@ -412,6 +461,75 @@ int cuStreamSynchronize(void *stream) {
   LEAVE;
 }
 
+static struct event *event_of(void *handle) {
+  for (struct event *e = events; e; e = e->next)
+    if (e == handle && e->owner == current) return e;
+  return NULL;
+}
+
+int cuEventCreate(void **event, unsigned flags) {
+  (void)flags;
+  ENTER_CONTEXT(cuEventCreate);
+  struct event *e = calloc(1, sizeof *e);
+  *e = (struct event){0, 0, current, events};
+  events = e;
+  stats.live_event++;
+  *event = e;
+  LEAVE;
+}
+
+int cuEventDestroy_v2(void *event) {
+  ENTER_CONTEXT(cuEventDestroy_v2);
+  rc = INVALID_HANDLE;
+  for (struct event **e = &events; *e; e = &(*e)->next)
+    if (*e == event && (*e)->owner == current) {
+      rc = (*e)->recorded == 1 ? NOT_READY : OK; // a real driver waits; evq does not need that
+      free_event(e);
+      break;
+    }
+  LEAVE;
+}
+
+int cuEventRecord(void *event, void *stream) {
+  ENTER_CONTEXT(cuEventRecord);
+  struct event *e = event_of(event);
+  struct stream *s = stream_of(stream);
+  if (!e || !s) {
+    rc = INVALID_HANDLE;
+    goto out;
+  }
+  e->recorded = 1;
+  rc = queue(s, (struct work){.kind = RECORD, .event = e});
+  LEAVE;
+}
+
+int cuEventSynchronize(void *event) {
+  ENTER_CONTEXT(cuEventSynchronize);
+  struct event *e = event_of(event);
+  if (!e) {
+    rc = INVALID_HANDLE;
+    goto out;
+  }
+  // Only the stream that the event is in goes on.
+  for (struct stream *s = streams; s && e->recorded == 1; s = s->next)
+    for (struct work *w = s->head; w; w = w->next)
+      if (w->event == e) {
+        drain(s);
+        break;
+      }
+  rc = failed;
+  LEAVE;
+}
+
+int cuEventElapsedTime(float *millis, void *from, void *to) {
+  ENTER_CONTEXT(cuEventElapsedTime);
+  struct event *a = event_of(from), *b = event_of(to);
+  if (!a || !b || !a->recorded || !b->recorded) rc = INVALID_HANDLE;
+  else if (a->recorded == 1 || b->recorded == 1) rc = NOT_READY;
+  else *millis = (float)(b->at - a->at);
+  LEAVE;
+}
+
 int cuLaunchKernel(void *function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
                    unsigned shared, void *stream, void **params, void **extra) {
   (void)extra;
@@ -452,4 +570,13 @@ int cuGetErrorName(int code, const char **name) {
     }
   *name = NULL;
   return INVALID_VALUE;
+}
+
+// fakePeek reads memory of any device, as a kernel of somebody else would; 0 is success.
+int fakePeek(u64 address, void *to, u64 n) {
+  pthread_mutex_lock(&lock);
+  u8 *p = device_bytes(address, n);
+  if (p) memcpy(to, p, n);
+  pthread_mutex_unlock(&lock);
+  return !p;
 }

@@ -30,6 +30,7 @@ enum {
   INVALID_PTX = 218,
   INVALID_HANDLE = 400,
   NOT_FOUND = 500,
+  NOT_READY = 600,
   ILLEGAL_ADDRESS = 700,
   LAUNCH_TIMEOUT = 702,
   MISALIGNED_ADDRESS = 716,
@@ -44,6 +45,7 @@ struct stats {
   u64 hasty_frees;      // memory given back while work was queued
   u64 peak_bytes;
   u64 faults;           // that were asked for and happened
+  u64 live_event;
 };
 extern struct stats stats;
 
