@@ -37,10 +37,10 @@ func (v Value) eval(b event.Batch, dst []int64, s *scratch) {
 		subFrom(dst, 0)
 	case ofDiv:
 		t.args[0].eval(b, dst, s)
-		divide(dst, t.n, t.args[0].term().all)
+		divide(dst, t.n)
 	case ofMod:
 		t.args[0].eval(b, dst, s)
-		remain(dst, t.n, t.args[0].term().all)
+		remain(dst, t.n)
 	default:
 		t.evalPair(b, dst, s)
 	}
@@ -174,40 +174,70 @@ func subFrom(v []int64, n int64) {
 	}
 }
 
-// divide divides by a constant: a power of two is a shift, and what is known to be short is divided as such, which
-// takes a fraction of the time.
-func divide(v []int64, by int64, of Interval) {
-	switch {
-	case by&(by-1) == 0:
+// divide divides by a constant: a power of two is a shift, and values that lie near each other, as times of a batch do, are
+// multiplied by a reciprocal.
+func divide(v []int64, by int64) {
+	if by&(by-1) == 0 {
 		shift := bits.TrailingZeros64(uint64(by))
 		for i := range v {
 			v[i] >>= shift & 63
 		}
-	case of.Lo >= 0 && of.Hi <= math.MaxUint32 && by <= math.MaxUint32:
-		for i, n := range v {
-			v[i] = int64(uint32(n) / uint32(by))
-		}
-	default:
+		return
+	}
+	from, near := spread(v, by)
+	if !near {
 		for i, n := range v {
 			v[i] = floorDiv(n, by)
 		}
+		return
+	}
+	first, inverse := from/by, reciprocal(by)
+	for i, n := range v {
+		q, _ := bits.Mul64(inverse, uint64(n-from))
+		v[i] = first + int64(q)
 	}
 }
 
 // remain reduces modulo a constant, as divide divides.
-func remain(v []int64, by int64, of Interval) {
-	switch {
-	case by&(by-1) == 0:
+func remain(v []int64, by int64) {
+	if by&(by-1) == 0 {
 		for i := range v {
 			v[i] &= by - 1
 		}
-	case of.Lo >= 0 && of.Hi <= math.MaxUint32 && by <= math.MaxUint32:
-		for i, n := range v {
-			v[i] = int64(uint32(n) % uint32(by))
-		}
-	default:
+		return
+	}
+	from, near := spread(v, by)
+	if !near {
 		for i, n := range v {
 			v[i] = floorMod(n, by)
 		}
+		return
+	}
+	inverse := reciprocal(by)
+	for i, n := range v {
+		n -= from
+		q, _ := bits.Mul64(inverse, uint64(n))
+		v[i] = n - int64(q)*by
 	}
 }
+
+// spread returns the largest multiple of by that is not above any value, and whether all values lie less than 2^32 above
+// it, which is what a reciprocal is exact for.
+func spread(v []int64, by int64) (from int64, near bool) {
+	if len(v) == 0 || by > math.MaxUint32 {
+		return 0, false
+	}
+	lo, hi := v[0], v[0]
+	for _, n := range v {
+		lo, hi = min(lo, n), max(hi, n)
+	}
+	if lo < math.MinInt64+by {
+		return 0, false // the multiple is no int64
+	}
+	from = floorDiv(lo, by) * by
+	return from, uint64(hi)-uint64(from) <= math.MaxUint32
+}
+
+// reciprocal is 2^64/by, rounded up: the upper half of its product with n < 2^32 is n/by, for by < 2^32 that is no power
+// of two. Source: Lemire, Kaser, Kurz, "Faster remainder by direct computation", 2019.
+func reciprocal(by int64) uint64 { return math.MaxUint64/uint64(by) + 1 }

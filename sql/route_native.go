@@ -69,8 +69,10 @@ var errEnough = errors.New("enough rows")
 
 // each runs the query.
 func (n *native) each(ctx context.Context, do func(arrow.RecordBatch) error) error {
-	rows := &nativeRows{native: n, do: do, builder: array.NewRecordBuilder(memory.DefaultAllocator, n.schema), left: n.shape.limit}
-	defer rows.builder.Release()
+	rows := &nativeRows{native: n, do: do, columns: make([]nativeColumn, len(n.shape.items)), left: n.shape.limit}
+	for i := range rows.columns {
+		rows.columns[i].reset()
+	}
 	if rows.left == 0 {
 		return nil
 	}
@@ -82,8 +84,8 @@ func (n *native) each(ctx context.Context, do func(arrow.RecordBatch) error) err
 	} else {
 		err = n.counts.Each(ctx, rows.counted, n.opts...)
 	}
-	if err == nil && n.shape.window == 0 && !rows.some { // a group that is there though no event is
-		err = rows.add(0, 0, nil)
+	if err == nil && n.shape.window == 0 && !rows.some {
+		err = rows.empty()
 	}
 	if err != nil && !errors.Is(err, errEnough) {
 		return err
@@ -91,16 +93,24 @@ func (n *native) each(ctx context.Context, do func(arrow.RecordBatch) error) err
 	return rows.flush()
 }
 
-// nativeRows gathers the rows of a query.
+// nativeRows gathers the rows of a query. Its memory is used again for the next record.
 type nativeRows struct {
 	*native
 	do      func(arrow.RecordBatch) error
-	builder *array.RecordBuilder
-	held    [][]byte // the blocks of the window so far
+	columns []nativeColumn // one for each of shape.items
+	given   int            // blocks of the window so far
 	rows    int
 	bytes   int
 	left    int64 // rows until LIMIT, negative without
 	some    bool  // a row was added
+}
+
+// A nativeColumn is a column of numbers, or of blocks. Only the one row of a group without events has no block.
+type nativeColumn struct {
+	numbers []int64
+	data    []byte
+	ends    []int32 // where the blocks end in data, after a leading 0
+	none    bool
 }
 
 // block takes one block of a window; the last of its blocks completes the row. A window without events is no group.
@@ -108,14 +118,33 @@ func (r *nativeRows) block(b tensor.Block) error {
 	if b.Events == 0 {
 		return nil
 	}
-	if len(r.shape.reps) > 1 {
-		b.Data = append([]byte(nil), b.Data...)
+	if len(r.shape.reps) == 1 && r.rows == 0 && len(b.Data) >= bytesAtOnce { // a record of its own needs no copy
+		kept := make([][]byte, len(r.columns))
+		for i := range r.columns {
+			if r.shape.items[i].kind == isBlock {
+				kept[i], r.columns[i].data, r.columns[i].ends = r.columns[i].data, b.Data, append(r.columns[i].ends[:0], 0, int32(len(b.Data)))
+			}
+		}
+		r.bytes += len(b.Data)
+		err := r.add(b.Start, b.Events)
+		for i := range kept {
+			r.columns[i].data = kept[i]
+		}
+		return err
 	}
-	if r.held = append(r.held, b.Data); len(r.held) < len(r.shape.reps) {
+	for i, it := range r.shape.items {
+		if it.kind == isBlock && it.rep == r.given {
+			c := &r.columns[i]
+			c.data = append(c.data, b.Data...)
+			c.ends = append(c.ends, int32(len(c.data)))
+			r.bytes += len(b.Data)
+		}
+	}
+	if r.given++; r.given < len(r.shape.reps) {
 		return nil
 	}
-	defer func() { r.held = r.held[:0] }()
-	return r.add(b.Start, b.Events, r.held)
+	r.given = 0
+	return r.add(b.Start, b.Events)
 }
 
 // counted takes the counts of windows, which are the last column; of the whole recording there is no other.
@@ -132,11 +161,20 @@ func (r *nativeRows) counted(rec arrow.RecordBatch) error {
 		if starts != nil {
 			start = starts.Value(i)
 		}
-		if err := r.add(start, counts.Value(i), nil); err != nil {
+		if err := r.add(start, counts.Value(i)); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// empty adds the row of a group that is there though no event is.
+func (r *nativeRows) empty() error {
+	for i := range r.columns {
+		r.columns[i].none = true
+		r.columns[i].ends = append(r.columns[i].ends, 0)
+	}
+	return r.add(0, 0)
 }
 
 // atOnce bounds the blocks, in bytes, and the rows of a record.
@@ -145,25 +183,20 @@ const (
 	rowsAtOnce  = 1 << 14
 )
 
-func (r *nativeRows) add(start, events int64, blocks [][]byte) error {
+// add completes a row, whose blocks are there.
+func (r *nativeRows) add(start, events int64) error {
 	for i, it := range r.shape.items {
-		f := r.builder.Field(i)
-		switch {
-		case it.kind == isKey:
-			f.(*array.Int64Builder).Append(start / r.shape.window) // times are not negative: see provable
-		case it.kind == isCount:
-			f.(*array.Int64Builder).Append(events)
-		case blocks == nil:
-			f.AppendNull()
-		default:
-			f.(*array.BinaryBuilder).Append(blocks[it.rep])
-			r.bytes += len(blocks[it.rep])
+		switch c := &r.columns[i]; it.kind {
+		case isKey:
+			c.numbers = append(c.numbers, start/r.shape.window) // times are not negative: see provable
+		case isCount:
+			c.numbers = append(c.numbers, events)
 		}
 	}
 	r.some = true
 	r.rows++
 	if r.left--; r.left == 0 {
-		return errEnough
+		return errors.Join(r.flush(), errEnough)
 	}
 	if r.rows < rowsAtOnce && r.bytes < bytesAtOnce {
 		return nil
@@ -171,14 +204,44 @@ func (r *nativeRows) add(start, events int64, blocks [][]byte) error {
 	return r.flush()
 }
 
+// flush hands the rows on.
 func (r *nativeRows) flush() error {
 	if r.rows == 0 {
 		return nil
 	}
-	rec := r.builder.NewRecordBatch()
+	arrays := make([]arrow.Array, len(r.columns))
+	for i := range r.columns {
+		arrays[i] = r.columns[i].array(r.shape.items[i].kind, r.rows)
+		defer arrays[i].Release()
+	}
+	rec := array.NewRecordBatch(r.schema, arrays, int64(r.rows))
 	defer rec.Release()
+	err := r.do(rec)
+	for i := range r.columns {
+		r.columns[i].reset()
+	}
 	r.rows, r.bytes = 0, 0
-	return r.do(rec)
+	return err
+}
+
+func (c *nativeColumn) reset() {
+	c.numbers, c.data, c.ends = c.numbers[:0], c.data[:0], append(c.ends[:0], 0)
+}
+
+// array views a column as one of Arrow's.
+func (c *nativeColumn) array(kind itemKind, rows int) arrow.Array {
+	buffers, of := []*memory.Buffer{nil, memory.NewBufferBytes(arrow.Int64Traits.CastToBytes(c.numbers))}, arrow.DataType(arrow.PrimitiveTypes.Int64)
+	nulls := 0
+	if kind == isBlock {
+		of = arrow.BinaryTypes.Binary
+		buffers = []*memory.Buffer{nil, memory.NewBufferBytes(arrow.Int32Traits.CastToBytes(c.ends)), memory.NewBufferBytes(c.data)}
+		if c.none {
+			buffers[0], nulls = memory.NewBufferBytes([]byte{0}), rows
+		}
+	}
+	data := array.NewData(of, rows, buffers, nil, nulls, 0)
+	defer data.Release()
+	return array.MakeFromData(data)
 }
 
 // why says in words what the engine runs.
