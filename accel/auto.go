@@ -44,7 +44,14 @@ type autoKernel struct {
 	left []Device // those that have not failed
 	open []Kernel // theirs, or nil
 	why  []error  // how others failed
+
+	spent    time.Duration // what the jobs so far should have cost on the device that can do without measuring
+	measured bool
 }
+
+// patience is how long devices that must start and be measured first are left alone: a short query would be done before
+// they are.
+const patience = 500 * time.Millisecond
 
 // Scatter counts on one device after another until one does not fail.
 func (k *autoKernel) Scatter(ctx context.Context, job Job, dst []uint8) (offSensor int64, err error) {
@@ -53,7 +60,7 @@ func (k *autoKernel) Scatter(ctx context.Context, job Job, dst []uint8) (offSens
 		events += int64(s.Len)
 	}
 	for len(k.left) > 0 {
-		i := k.cheapest(events, int64(len(dst)))
+		i := k.choose(events, int64(len(dst)))
 		off, err := k.scatter(ctx, i, job, dst)
 		if !errors.Is(err, ErrFailed) && !errors.Is(err, ErrUnavailable) {
 			return off, err
@@ -61,6 +68,43 @@ func (k *autoKernel) Scatter(ctx context.Context, job Job, dst []uint8) (offSens
 		k.drop(i, err)
 	}
 	return 0, fmt.Errorf("accel: every device failed: %w", errors.Join(k.why...))
+}
+
+// choose returns the device for a job. Where others must be measured first, that is the last device, which is the
+// processor, until the jobs have cost enough; then all are measured, and those that cannot be are given up.
+func (k *autoKernel) choose(events, counts int64) int {
+	last := len(k.left) - 1
+	if !k.measured && k.mustMeasure() {
+		if c, ok := k.left[last].(Coster); ok {
+			if k.spent += c.Cost(events, counts); k.spent < patience {
+				return last
+			}
+		}
+		k.measure()
+	}
+	return k.cheapest(events, counts)
+}
+
+// mustMeasure reports whether a device beside the last has rates to measure.
+func (k *autoKernel) mustMeasure() bool {
+	for _, d := range k.left[:len(k.left)-1] {
+		if _, ok := d.(Calibrator); ok {
+			return true
+		}
+	}
+	return false
+}
+
+// measure measures all devices.
+func (k *autoKernel) measure() {
+	k.measured = true
+	for i := len(k.left) - 1; i >= 0; i-- {
+		if c, ok := k.left[i].(Calibrator); ok {
+			if err := c.Calibrate(); err != nil && len(k.left) > 1 {
+				k.drop(i, err)
+			}
+		}
+	}
 }
 
 // cheapest returns the device with the least cost, the first of several.

@@ -19,6 +19,7 @@ type lowering struct {
 	*runner
 	from      func(*plan.Scan) exec.EventOp // nil: scanOf
 	scan      *exec.Scan
+	count     *exec.Count // where the source counts; there is no scan then
 	represent representing
 	gaps      bool                // a representation remembers: windows bring the events between them
 	meters    []func() exec.Meter // of an analysed run, the scan first
@@ -309,6 +310,9 @@ func (l *lowering) groups(n *plan.Group) (exec.GroupOp, error) {
 		for _, r := range n.Ranges {
 			by.Ranges = append(by.Ranges, exec.KeyRange(r))
 		}
+	}
+	if n.Counted {
+		return l.counted(n)
 	}
 	in := n.In
 	if b, ok := in.(*plan.Bin); ok {

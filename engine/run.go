@@ -79,6 +79,9 @@ func (r *runner) run(ctx context.Context, op exec.Operator, next func(context.Co
 		if r.low.scan != nil {
 			r.measure.skipped = r.low.scan.Skipped()
 		}
+		if r.low.count != nil {
+			r.measure.skipped = r.low.count.Skipped()
+		}
 	}
 	if r.stats != nil {
 		rep := r.low.report()
@@ -133,6 +136,9 @@ func indent(s string) string {
 
 // report is what reading counted; nothing was read of an empty scan.
 func (l *lowering) report() *event.Report {
+	if l.count != nil {
+		return l.count.Report()
+	}
 	if l.scan == nil {
 		return &event.Report{}
 	}

@@ -21,6 +21,9 @@ type Group struct {
 	Method GroupMethod
 	Ranges []Range // with Dense grouping: the range of each key
 	Stream bool    // windows do not overlap, and bins divide the windows' own time: no event is held
+	// Counted says that In is the whole recording as one window, of a scan's source that counts the events in the scan's
+	// box, behind filters that say no more than that box; every aggregate is their number.
+	Counted bool
 }
 
 // A Key is an integer that events are grouped by, and the name of its column.
@@ -111,6 +114,9 @@ func (n *Group) String() string {
 	s += ": " + strings.Join(aggs, ", ")
 	if n.Where != nil {
 		s += " where " + n.Where.String()
+	}
+	if n.Counted {
+		return s + " (counted by the source)"
 	}
 	if n.Method != PlainGroups {
 		s += " (" + n.Method.String()

@@ -132,7 +132,10 @@ type macro struct {
 }
 
 // storeMacro reads stores through DuckDB's own reader, which skips row groups by their statistics.
-const storeMacro = "evq_store"
+const (
+	storeMacro  = "evq_store"
+	storeReader = "memory.main." + storeMacro
+)
 
 var macros = []macro{
 	{Function{storeMacro, "macro", "evq_store('store.parquet')", "the events of a store through DuckDB's reader, as FROM 'store.parquet' reads them"},

@@ -87,6 +87,7 @@ func (s *Session) prepare(ctx context.Context, connector *duckdb.Connector) erro
 	s.guarded, s.positions = s.catalog.guarded(), s.catalog.positions()
 	contexts := &duck.Contexts{}
 	budget := duck.NewBudget(s.shares.groups)
+	s.held = budget.Used
 	if err := con.Raw(func(c any) error { return s.register(c, contexts, budget) }); err != nil {
 		return err
 	}

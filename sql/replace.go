@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
+	"time"
 
 	"github.com/evq-project/evq/engine"
 	"github.com/evq-project/evq/io/formats"
@@ -35,7 +37,7 @@ func (s *Session) readerOf(path string) string {
 	switch strings.ToLower(filepath.Ext(path)) {
 	case ".parquet":
 		if formatOf(s, path) == "parquet" {
-			return "memory.main." + storeMacro
+			return storeReader
 		}
 	case ".csv", ".tsv":
 		if namesEvents(path) && formatOf(s, path) == "csv" {
@@ -70,12 +72,50 @@ func formatOf(s *Session, path string) string {
 	if err != nil {
 		return ""
 	}
-	rec, err := engine.Open(files[0])
+	st, err := os.Stat(files[0])
 	if err != nil {
 		return ""
 	}
-	defer func() { _ = rec.Close() }()
-	return rec.Info().Format
+	return s.formats.of(files[0], st, func() string {
+		rec, err := engine.Open(files[0])
+		if err != nil {
+			return ""
+		}
+		defer func() { _ = rec.Close() }()
+		return rec.Info().Format
+	})
+}
+
+// knownFormats remembers what format files are, which every query over them asks, until they change.
+type knownFormats struct {
+	mu sync.Mutex
+	m  map[string]knownFormat
+}
+
+type knownFormat struct {
+	size   int64
+	at     time.Time
+	format string
+}
+
+// mostFormats bounds the files that are remembered.
+const mostFormats = 1 << 12
+
+func (k *knownFormats) of(path string, st os.FileInfo, find func() string) string {
+	k.mu.Lock()
+	known, ok := k.m[path]
+	k.mu.Unlock()
+	if ok && known.size == st.Size() && known.at.Equal(st.ModTime()) {
+		return known.format
+	}
+	known = knownFormat{st.Size(), st.ModTime(), find()}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.m == nil || len(k.m) >= mostFormats {
+		k.m = map[string]knownFormat{}
+	}
+	k.m[path] = known
+	return known.format
 }
 
 // replace is asked about the names of tables that there are not. It returns the function that reads a recording of that

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -67,9 +68,9 @@ func (n *native) plan() (string, error) {
 // enough ends a run that has yielded its LIMIT.
 var errEnough = errors.New("enough rows")
 
-// each runs the query.
-func (n *native) each(ctx context.Context, do func(arrow.RecordBatch) error) error {
-	rows := &nativeRows{native: n, do: do, columns: make([]nativeColumn, len(n.shape.items)), left: n.shape.limit}
+// each runs the query; passing says that do retains nothing.
+func (n *native) each(ctx context.Context, do func(arrow.RecordBatch) error, passing bool) error {
+	rows := &nativeRows{native: n, do: do, passing: passing, columns: make([]nativeColumn, len(n.shape.items)), left: n.shape.limit}
 	for i := range rows.columns {
 		rows.columns[i].reset()
 	}
@@ -93,10 +94,11 @@ func (n *native) each(ctx context.Context, do func(arrow.RecordBatch) error) err
 	return rows.flush()
 }
 
-// nativeRows gathers the rows of a query. Its memory is used again for the next record.
+// nativeRows gathers the rows of a query.
 type nativeRows struct {
 	*native
 	do      func(arrow.RecordBatch) error
+	passing bool           // the memory of a record is used again for the next one
 	columns []nativeColumn // one for each of shape.items
 	given   int            // blocks of the window so far
 	rows    int
@@ -118,7 +120,10 @@ func (r *nativeRows) block(b tensor.Block) error {
 	if b.Events == 0 {
 		return nil
 	}
-	if len(r.shape.reps) == 1 && r.rows == 0 && len(b.Data) >= bytesAtOnce { // a record of its own needs no copy
+	if len(b.Data) > math.MaxInt32-bytesAtOnce {
+		return fmt.Errorf("%v: a block of %d bytes is more than a row holds; give a smaller height and width", r.shape.reps[r.given], len(b.Data))
+	}
+	if r.passing && len(r.shape.reps) == 1 && r.rows == 0 && len(b.Data) >= bytesAtOnce { // a record of its own needs no copy
 		kept := make([][]byte, len(r.columns))
 		for i := range r.columns {
 			if r.shape.items[i].kind == isBlock {
@@ -196,7 +201,10 @@ func (r *nativeRows) add(start, events int64) error {
 	r.some = true
 	r.rows++
 	if r.left--; r.left == 0 {
-		return errors.Join(r.flush(), errEnough)
+		if err := r.flush(); err != nil {
+			return err
+		}
+		return errEnough
 	}
 	if r.rows < rowsAtOnce && r.bytes < bytesAtOnce {
 		return nil
@@ -218,6 +226,9 @@ func (r *nativeRows) flush() error {
 	defer rec.Release()
 	err := r.do(rec)
 	for i := range r.columns {
+		if !r.passing {
+			r.columns[i] = nativeColumn{}
+		}
 		r.columns[i].reset()
 	}
 	r.rows, r.bytes = 0, 0

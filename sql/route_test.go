@@ -4,6 +4,7 @@ package sql
 
 import (
 	"context"
+	"crypto/sha256"
 	"fmt"
 	"math/rand/v2"
 	"path/filepath"
@@ -13,6 +14,7 @@ import (
 	"time"
 
 	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
 
 	"github.com/evq-project/evq/engine"
 	"github.com/evq-project/evq/io/event/eventtest"
@@ -35,7 +37,11 @@ func rowsOf(r *Runner, text string) (route Route, head string, rows []string, er
 		return route, "", nil, err
 	}
 	defer func() { _ = q.Close() }()
-	err = q.Each(context.Background(), func(rec arrow.RecordBatch) error {
+	each := q.Each
+	if len(text)%2 == 0 {
+		each = q.Pass
+	}
+	err = each(context.Background(), func(rec arrow.RecordBatch) error {
 		for i := range int(rec.NumRows()) {
 			var b strings.Builder
 			for _, c := range rec.Columns() {
@@ -161,7 +167,8 @@ func TestRoutedForms(t *testing.T) {
 		{"SELECT count(*) FROM (SELECT t//1000 AS w, count(*) FROM '%s' GROUP BY w)", false},
 	} {
 		for _, f := range []string{raw, store} {
-			differ(t, r, fmt.Sprintf(c.text, f), c.native)
+			whole := strings.HasPrefix(c.text, "SELECT count(*) FROM '%s'") // which DuckDB does itself where it reads the file
+			differ(t, r, fmt.Sprintf(c.text, f), c.native && !(whole && f == store))
 		}
 	}
 }
@@ -182,7 +189,7 @@ func TestRoutedNegative(t *testing.T) {
 	r := runner(t, opened(t, Options{}))
 	differ(t, r, "SELECT t//777 AS w, count(*) FROM '"+path+"' GROUP BY w", false)
 	differ(t, r, "SELECT t//777 AS w, count(*) FROM '"+path+"' WHERE t >= 0 GROUP BY w", true)
-	differ(t, r, "SELECT count(*) FROM '"+path+"'", true)
+	differ(t, r, "SELECT count(*) FROM events('"+path+"')", true)
 }
 
 // A table of the file's name is read instead of it, and settings that turn the order around do.
@@ -240,5 +247,44 @@ func TestRunCanceled(t *testing.T) {
 	}
 	if _, _, rows, err := rowsOf(r, "SELECT 42"); err != nil || rows[0] != "42|" {
 		t.Fatal(rows, err)
+	}
+}
+
+// Records that are retained stay as they were, whatever comes after them; also blocks too large to share a record.
+func TestRecordsRetained(t *testing.T) {
+	r := runner(t, opened(t, Options{Threads: 2}))
+	_, raw, _, _ := files(t, 5000)
+	for _, size := range []string{"48, 64", "1200, 1600"} {
+		text := "SELECT t // 500 AS w, stacked_histogram(t, x, y, p, 3, " + size + ", 10) FROM '" + raw + "' GROUP BY w ORDER BY w LIMIT 6"
+		var passed, kept [][32]byte
+		sums := func(rec arrow.RecordBatch) (out [][32]byte) {
+			for i := range int(rec.NumRows()) {
+				out = append(out, sha256.Sum256(rec.Column(1).(*array.Binary).Value(i)))
+			}
+			return out
+		}
+		q, err := r.Run(context.Background(), text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := q.Pass(context.Background(), func(rec arrow.RecordBatch) error { passed = append(passed, sums(rec)...); return nil }); err != nil {
+			t.Fatal(err)
+		}
+		_ = q.Close()
+		if q, err = r.Run(context.Background(), text); err != nil {
+			t.Fatal(err)
+		}
+		var held []arrow.RecordBatch
+		if err := q.Each(context.Background(), func(rec arrow.RecordBatch) error { rec.Retain(); held = append(held, rec); return nil }); err != nil {
+			t.Fatal(err)
+		}
+		_ = q.Close()
+		for _, rec := range held {
+			kept = append(kept, sums(rec)...)
+			rec.Release()
+		}
+		if !q.Route().Native || len(passed) != 6 || !slices.Equal(passed, kept) {
+			t.Errorf("%s: %v: %d blocks passed, %d kept, or they differ", text, q.Route(), len(passed), len(kept))
+		}
 	}
 }

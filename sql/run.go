@@ -51,8 +51,18 @@ func (q *Result) Schema() *arrow.Schema { return q.schema }
 // Route says who runs the statement.
 func (q *Result) Route() Route { return q.route }
 
-// Each calls do with the rows as records, each valid until do returns. It is called once.
+// Each calls do with the rows as records, each valid until do returns, or longer where do retains it. It is called
+// once.
 func (q *Result) Each(ctx context.Context, do func(arrow.RecordBatch) error) error {
+	return q.each(ctx, do, false)
+}
+
+// Pass is Each for who does not retain records: their memory is used again, and large blocks are not copied.
+func (q *Result) Pass(ctx context.Context, do func(arrow.RecordBatch) error) error {
+	return q.each(ctx, do, true)
+}
+
+func (q *Result) each(ctx context.Context, do func(arrow.RecordBatch) error, passing bool) error {
 	for _, r := range []arrow.RecordBatch{q.given, q.before} {
 		if r != nil && r.NumRows() > 0 {
 			if err := do(r); err != nil {
@@ -62,7 +72,7 @@ func (q *Result) Each(ctx context.Context, do func(arrow.RecordBatch) error) err
 	}
 	switch {
 	case q.native != nil:
-		return q.native.each(ctx, do)
+		return q.native.each(ctx, do, passing)
 	case q.rows != nil:
 		return records(ctx, q.rows, q.schema, do)
 	}

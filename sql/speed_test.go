@@ -78,7 +78,7 @@ func asked(b *testing.B, s *Session, setting, query string) func() error {
 			return err
 		}
 		defer q.Close()
-		return q.Each(context.Background(), func(arrow.RecordBatch) error { return nil })
+		return q.Pass(context.Background(), func(arrow.RecordBatch) error { return nil })
 	}
 }
 

@@ -75,7 +75,9 @@ type Session struct {
 	inner     *dbsql.DB // for the session's own questions
 	closing   []func() error
 	losses    losses
+	formats   knownFormats
 	shares    shares
+	held      func() int64 // bytes of the events of groups
 }
 
 // shares are who may hold how many bytes.

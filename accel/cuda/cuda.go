@@ -34,13 +34,16 @@ type Options struct {
 
 // New returns a device. Nothing is opened before it is asked for.
 func New(o Options) accel.Device {
-	return &device{options: o, driver: sync.OnceValues(func() (*driver, error) { return openDriver(o.Library) })}
+	return &device{options: o, driver: sync.OnceValues(func() (*driver, error) { return openDriver(o.Library) }),
+		calibration: &accel.Calibration{Assumed: assumed}}
 }
 
 type device struct {
 	options Options
 	driver  func() (*driver, error) // shared by all numbers
 	named   bool                    // by number
+
+	calibration *accel.Calibration
 }
 
 // Name returns cuda, or cuda:1 where a number was asked for.
@@ -55,14 +58,20 @@ func (d *device) Name() string {
 func (d *device) Number(i int) accel.Device {
 	o := d.options
 	o.Number = i
-	return &device{options: o, driver: d.driver, named: true}
+	return &device{options: o, driver: d.driver, named: true, calibration: &accel.Calibration{Assumed: assumed}}
 }
 
-// Cost takes the slowest bus that such devices have, 10 GB/s into memory that is not pinned; packing takes 1 ns an
-// event. These are estimates, no measurements.
+// assumed are no measurements: the slowest bus that such devices have, 10 GB/s into memory that is not pinned, and 1 ns to
+// pack an event.
+var assumed = accel.Rates{Job: 30_000, Event: 1.4, Count: 0.1}
+
+// Cost estimates a job by the rates.
 func (d *device) Cost(events, counts int64) time.Duration {
-	return 30*time.Microsecond + time.Duration(events*14/10+counts/10)
+	return d.calibration.Rates().Cost(events, counts)
 }
+
+// Calibrate measures the rates.
+func (d *device) Calibrate() error { return d.calibration.Calibrate(d) }
 
 // Probe says why there is no such device, or why it is too old for the kernel.
 func (d *device) Probe() error {

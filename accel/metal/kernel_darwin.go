@@ -16,7 +16,7 @@ import (
 
 // A batch holds enough that starting it costs little beside its work.
 const (
-	batchCounts = 64 << 20
+	batchBytes  = 64 << 20
 	batchEvents = 4 << 20
 )
 
@@ -31,21 +31,37 @@ type buffer struct {
 type kernel struct {
 	*hardware
 	planner              *scatter.Planner
-	params               *scatter.Params
+	width                int // bytes of a count
+	params               []uint32
+	pipelines            []objc.ID
 	limit                scatter.Limit
 	counts, events, runs buffer
 }
 
 func newKernel(h *hardware, g accel.Grid) *kernel {
 	params := scatter.ParamsOf(g)
-	return &kernel{hardware: h, planner: scatter.NewPlanner(g), params: &params, limit: scatter.Limit{Counts: batchCounts, Events: batchEvents}}
+	k := &kernel{hardware: h, planner: scatter.NewPlanner(g), width: 1, params: params.Words(), pipelines: []objc.ID{h.scatter},
+		limit: scatter.Limit{Counts: batchBytes, Events: batchEvents}}
+	if params.Clips() {
+		k.pipelines = append(k.pipelines, h.clip) // an encoder runs one after the other
+	}
+	return k
+}
+
+func newTableKernel(h *hardware, t accel.Table) *kernel {
+	return &kernel{hardware: h, planner: scatter.NewTablePlanner(t), width: 4, params: scatter.TableParamsOf(t).Words(),
+		pipelines: []objc.ID{h.count}, limit: scatter.Limit{Counts: batchBytes / 4, Events: batchEvents}}
 }
 
 var errMemory = errors.New("Metal gives no more memory") //nolint:staticcheck,revive // a name
 
 // Scatter counts batch after batch. Errors of the device are accel.ErrFailed.
 func (k *kernel) Scatter(ctx context.Context, job accel.Job, dst []uint8) (off int64, err error) {
-	if err := k.planner.Start(job, len(dst)); err != nil {
+	counts := len(dst) / k.width
+	if len(dst)%k.width != 0 {
+		counts = -1 // no number of windows has that many
+	}
+	if err := k.planner.Start(job, counts); err != nil {
 		return 0, err
 	}
 	for {
@@ -64,11 +80,11 @@ func (k *kernel) Scatter(ctx context.Context, job accel.Job, dst []uint8) (off i
 			k.limit = scatter.Limit{Counts: b.Counts / 2, Events: b.Events / 2}
 			continue
 		}
-		n, err := k.batch(ctx, b, dst[:b.Counts])
+		n, err := k.batch(ctx, b, dst[:b.Counts*k.width])
 		if err != nil {
 			return 0, err
 		}
-		off, dst = off+n, dst[b.Counts:]
+		off, dst = off+n, dst[b.Counts*k.width:]
 		k.planner.Advance(b)
 	}
 }
@@ -85,7 +101,7 @@ func (k *kernel) batch(ctx context.Context, b scatter.Batch, dst []uint8) (off i
 	if err != nil {
 		return 0, err
 	}
-	counts := unsafe.Slice((*uint8)(k.counts.p), b.Counts)
+	counts := unsafe.Slice((*uint8)(k.counts.p), len(dst))
 	clear(counts)
 	if n > 0 {
 		if err := k.run(n); err != nil {
@@ -111,12 +127,8 @@ func (k *kernel) run(nRuns int) (err error) {
 		for i, b := range []buffer{k.counts, k.events, k.runs} {
 			encoder.Send(selector("setBuffer:offset:atIndex:"), b.id, uint(0), uint(i))
 		}
-		encoder.Send(selector("setBytes:length:atIndex:"), unsafe.Pointer(k.params), uint(unsafe.Sizeof(*k.params)), uint(3))
-		pipelines := []objc.ID{k.scatter}
-		if k.params.Clips() {
-			pipelines = append(pipelines, k.clip) // an encoder runs one after the other
-		}
-		for _, pipeline := range pipelines {
+		encoder.Send(selector("setBytes:length:atIndex:"), unsafe.Pointer(&k.params[0]), uint(4*len(k.params)), uint(3))
+		for _, pipeline := range k.pipelines {
 			encoder.Send(selector("setComputePipelineState:"), pipeline)
 			encoder.Send(selector("dispatchThreadgroups:threadsPerThreadgroup:"), size3{uint(nRuns), 1, 1}, size3{scatter.Threads, 1, 1})
 		}
@@ -135,7 +147,7 @@ func (k *kernel) reserve(b scatter.Batch) error {
 	for _, r := range []struct {
 		buffer *buffer
 		n      int
-	}{{&k.counts, (b.Counts + 3) &^ 3}, {&k.events, 4 * b.Events}, {&k.runs, int(unsafe.Sizeof(scatter.Run{})) * b.Runs}} {
+	}{{&k.counts, (b.Counts*k.width + 3) &^ 3}, {&k.events, 4 * b.Events}, {&k.runs, int(unsafe.Sizeof(scatter.Run{})) * b.Runs}} {
 		if r.n <= r.buffer.size {
 			continue
 		}

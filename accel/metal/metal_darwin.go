@@ -17,10 +17,10 @@ import (
 
 // hardware is Metal's default device with the kernels compiled; it lives as long as the process.
 type hardware struct {
-	device, queue objc.ID
-	scatter, clip objc.ID // pipelines
-	push          func() uintptr
-	pop           func(uintptr)
+	device, queue        objc.ID
+	scatter, clip, count objc.ID // pipelines
+	push                 func() uintptr
+	pop                  func(uintptr)
 }
 
 // theHardware is opened once, when it is first asked for.
@@ -42,6 +42,18 @@ func (device) Open(g accel.Grid) (accel.Kernel, error) {
 		return nil, err
 	}
 	return newKernel(h, g), nil
+}
+
+// OpenTable readies a kernel for a table, as Open does for a grid.
+func (device) OpenTable(t accel.Table) (accel.Kernel, error) {
+	if err := t.Validate(); err != nil {
+		return nil, err
+	}
+	h, err := theHardware()
+	if err != nil {
+		return nil, err
+	}
+	return newTableKernel(h, t), nil
 }
 
 // openHardware finds the default device and compiles the kernels.
@@ -97,7 +109,7 @@ func (h *hardware) compile() error {
 		return fmt.Errorf("%w: Metal does not compile the kernels: %s", accel.ErrUnavailable, reason(*failure))
 	}
 	defer library.Send(selector("release"))
-	for name, to := range map[string]*objc.ID{"evq_scatter": &h.scatter, "evq_clip": &h.clip} {
+	for name, to := range map[string]*objc.ID{"evq_scatter": &h.scatter, "evq_clip": &h.clip, "evq_count": &h.count} {
 		function := library.Send(selector("newFunctionWithName:"), text(name))
 		if function == 0 {
 			return fmt.Errorf("%w: Metal finds no function %s", accel.ErrUnavailable, name)

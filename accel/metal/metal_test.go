@@ -6,13 +6,17 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/evq-project/evq/accel"
 	"github.com/evq-project/evq/accel/acceltest"
 	"github.com/evq-project/evq/accel/acceltest/hosted"
 	"github.com/evq-project/evq/accel/scatter"
 )
 
 // On a Mac the device counts what every device counts.
-func TestConformance(t *testing.T) { acceltest.Run(t, Device) }
+func TestConformance(t *testing.T) {
+	acceltest.Run(t, Device)
+	acceltest.RunTables(t, Device.(accel.Tabler))
+}
 
 // The text that Metal gets, compiled for the processor, counts what every device counts.
 func TestSourceOnTheProcessor(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -324,6 +325,41 @@ func TestCheckNamesViolations(t *testing.T) {
 		r := must(t, exitLosses, "check", rawWords(t, words...))
 		if has(t, r.out, name); strings.Count(r.out, "(") != 1 {
 			t.Errorf("%s is not the only one named in\n%s", name, r.out)
+		}
+	}
+}
+
+// Check reads external triggers too, which some formats read only where they are asked for.
+func TestCheckReadsTriggers(t *testing.T) {
+	if !hdf5Built {
+		t.Skip("built without HDF5")
+	}
+	data, err := os.ReadFile(filepath.Join(eventtest.Data(t), "prophesee_hdf5", "ecf_from_evt3_trigger.hdf5"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	clear(data[len(data)/2:][:4096]) // where the chunks of the triggers are found
+	has(t, must(t, exitLosses, "check", fileOf(t, "a.hdf5", data)).out, "damage: 1", "/EXT_TRIGGER/events")
+}
+
+// What is no file is not replaced by one, and - is no name by mistake.
+func TestOutputsThatAreNoFiles(t *testing.T) {
+	in := rawWords(t, 0x8064, 0x6000, 0x0001, 0x2001)
+	has(t, must(t, exitUsage, "convert", in, "-o", "-").errOut, "writes files", "evq head")
+	dir, err := os.MkdirTemp("", "s") // of a name short enough for a socket
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	socket, err := net.Listen("unix", filepath.Join(dir, "o.csv"))
+	if err != nil {
+		t.Skip(err)
+	}
+	defer func() { _ = socket.Close() }()
+	for _, force := range [][]string{nil, {"--force"}} {
+		r := must(t, exitFailed, append([]string{"convert", in, "-o", filepath.Join(dir, "o.csv")}, force...)...)
+		if has(t, r.errOut, "device or a pipe"); strings.Contains(r.errOut, "use --force") {
+			t.Errorf("it says %s", r.errOut)
 		}
 	}
 }

@@ -45,6 +45,7 @@ type violation struct {
 
 type checkResult struct {
 	Path       string      `json:"path"`
+	Parts      []string    `json:"parts,omitempty"` // of a joined recording, after the first
 	Format     string      `json:"format"`
 	Events     int64       `json:"events"`
 	Violations []violation `json:"violations"`
@@ -80,7 +81,7 @@ func (a *app) check(ctx context.Context, path string, r *reading, asJSON bool) e
 	want.Threads = a.threads
 	want.Triggers = func([]event.Trigger) error { return nil } // some formats read them only where they are asked for
 	rep, err := event.Each(ctx, rec, want, func(event.Batch) error { return nil })
-	res := checkResult{Path: path, Format: rec.Info().Format, Violations: []violation{}}
+	res := checkResult{Path: path, Parts: r.parts, Format: rec.Info().Format, Violations: []violation{}}
 	var damage *format.SyntaxError
 	switch {
 	case errors.As(err, &damage):
@@ -140,7 +141,7 @@ func (c *checkResult) print(p *printer) error {
 	if n := len(c.Violations); n > 0 {
 		found = "violations of " + counted(int64(n), "kind")
 	}
-	p.line("%s: %s, %s, %s", c.Path, c.Format, counted(c.Events, "event"), found)
+	p.line("%s: %s, %s, %s", strings.Join(append([]string{c.Path}, c.Parts...), " + "), c.Format, counted(c.Events, "event"), found)
 	for _, v := range c.Violations {
 		name := v.Name
 		if v.OpenEB != "" {

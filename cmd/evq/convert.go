@@ -127,6 +127,8 @@ func (c *conversion) tasks(args []string) ([]task, error) {
 	switch {
 	case c.out == "":
 		return nil, usage("convert needs -o OUT, such as -o %s", stem(args[0])+".parquet")
+	case c.out == "-":
+		return nil, usage("convert writes files, and - is none; evq head prints events as CSV, and -o ./- writes a file of that name")
 	case len(args) > 1 && !folder:
 		return nil, usage("%d recordings need a folder to go to: -o %s/", len(args), strings.TrimSuffix(c.out, filepath.Ext(c.out)))
 	}
@@ -217,8 +219,10 @@ func (c *conversion) convert(ctx context.Context, t task) error {
 		return err
 	}
 	defer func() { _ = rec.Close() }()
-	if _, err := os.Stat(t.out); err == nil && !c.writing.force {
-		return fmt.Errorf("%s: %w", t.out, atomicfile.ErrExists)
+	if _, err := os.Stat(t.out); err == nil {
+		if err := atomicfile.Check(t.out, c.writing.force); err != nil {
+			return err
+		}
 	}
 	if c.dryRun {
 		return c.describe(rec, t)

@@ -60,7 +60,7 @@ func TestJoin(t *testing.T) {
 	if f.Path != first || len(f.Parts) != 1 || f.Parts[0] != second || f.Bytes != size {
 		t.Errorf("%+v, want %d bytes", f, size)
 	}
-	has(t, must(t, 0, "check", first, second, "--join").out, "5,000 events, no violation")
+	has(t, must(t, 0, "check", first, second, "--join").out, first+" + "+second, "5,000 events, no violation")
 	blocks := filepath.Join(t.TempDir(), "b.npy")
 	must(t, 0, "tensor", first, second, "--join", "--repr", "stacked_histogram", "-o", blocks)
 	must(t, 0, "explain", "tensor", first, second, "--join", "--repr", "stacked_histogram")

@@ -152,7 +152,7 @@ func (o *sqlOutput) writeBlocks(ctx context.Context, res *sql.Result, layout ten
 		return err
 	}
 	w := &blockWriter{sink: sink, layout: layout, column: column, pool: tensor.NewPool(layout)}
-	if err := res.Each(ctx, func(rec arrow.RecordBatch) error { return w.write(ctx, rec) }); err != nil {
+	if err := res.Pass(ctx, func(rec arrow.RecordBatch) error { return w.write(ctx, rec) }); err != nil {
 		return errors.Join(err, sink.Abort())
 	}
 	if err := sink.Close(); err != nil {

@@ -80,12 +80,14 @@ columns = [np.ascontiguousarray(events["t"], dtype="int64")] + [np.ascontiguousa
 block = np.empty((20, 360, 640), dtype="uint8")
 
 
-def loop():
+def loop(fresh):
     for a, b in zip(edges[:-1], edges[1:]):
-        count(*(c[a:b] for c in columns), block)
-        yield block
+        out = np.empty_like(block) if fresh else block
+        count(*(c[a:b] for c in columns), out)
+        yield out
 
 
-for _ in loop():  # compiles
+for _ in loop(False):  # compiles
     break
-measure("a loop, numba %s, one block used again" % numba.__version__, loop, 9)
+measure("a loop, numba %s, one block used again" % numba.__version__, lambda: loop(False), 9)
+measure("a loop, numba %s, a block for each window" % numba.__version__, lambda: loop(True), 9)

@@ -182,16 +182,17 @@ func (s *sequence) represent(ctx context.Context, out *output, e *Output) error 
 		windows = engine.EndsCount(s.grid.Ends, s.Count)
 	}
 	var stats engine.Stats
-	to := &summed{Output: hdf5.Create(path, hdf5.Compression(s.Compression), hdf5.Threads(s.Threads))}
+	var sums []uint32
+	to := &noted{Output: hdf5.Create(path, hdf5.Compression(s.Compression), hdf5.Threads(s.Threads), hdf5.Sums(&sums))}
 	err = engine.Scan(seen).Window(windows).Represent(s.Representation).WriteTo(ctx, to, s.running(engine.Collected(&stats))...)
 	if err != nil {
 		return fmt.Errorf("rvt: %s: %w", s.rec, err)
 	}
-	if len(to.sums) != len(s.grid.Ends) {
-		return fmt.Errorf("rvt: %s: %d frames for %d windows", s.rec, len(to.sums), len(s.grid.Ends))
+	if len(sums) != len(s.grid.Ends) {
+		return fmt.Errorf("rvt: %s: %d frames for %d windows", s.rec, len(sums), len(s.grid.Ends))
 	}
 	if s.Verify {
-		if err := verifyFrames(ctx, path, to.sums, s.Threads); err != nil {
+		if err := verifyFrames(ctx, path, sums, s.Threads); err != nil {
 			return err
 		}
 	}
@@ -199,8 +200,8 @@ func (s *sequence) represent(ctx context.Context, out *output, e *Output) error 
 	if err != nil {
 		return fmt.Errorf("rvt: %w", err)
 	}
-	e.Frames, e.CRC32C = File{Path: s.tree.frames, Size: st.Size()}, to.sums
-	e.Shape, e.DType = append([]int{len(to.sums)}, to.layout.Shape...), to.layout.DType.String()
+	e.Frames, e.CRC32C = File{Path: s.tree.frames, Size: st.Size()}, sums
+	e.Shape, e.DType = append([]int{len(sums)}, to.layout.Shape...), to.layout.DType.String()
 	e.Report, e.Empty, e.OffSensor = stats.Report, stats.Empty, stats.OffSensor
 	e.Warnings = seen.beyond(s.grid.Ends, s.Every > 0)
 	return nil

@@ -21,6 +21,7 @@ var ErrExists = errors.New("output exists; use --force (in Go, Force) to overwri
 type File struct {
 	*os.File
 	final   string
+	force   bool
 	written int64
 	done    bool
 }
@@ -34,7 +35,7 @@ func Create(name string, force bool) (*File, error) {
 	if err != nil {
 		return nil, fmt.Errorf("creating %s: %w", name, err)
 	}
-	return &File{File: f, final: name}, nil
+	return &File{File: f, final: name, force: force}, nil
 }
 
 // Check refuses a name that is taken unless force is set, and removes temporary files that runs which no
@@ -119,7 +120,8 @@ func (f *File) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// Commit syncs the file and gives it its name.
+// Commit syncs the file and gives it its name. Without force, a name that another run took since Create is ErrExists, and
+// keeps that run's file.
 func (f *File) Commit() error {
 	if f.done {
 		return nil
@@ -129,7 +131,27 @@ func (f *File) Commit() error {
 		return fmt.Errorf("writing %s: %w", f.final, err)
 	}
 	f.done = true
-	return Rename(f.Name(), f.final)
+	return Place(f.Name(), f.final, f.force)
+}
+
+// Place is Rename, but that without force a name which is taken stays as it is, and is ErrExists.
+func Place(temp, final string, force bool) error {
+	if force {
+		return Rename(temp, final)
+	}
+	// Unlike a rename, a link replaces nothing. Where the file system has none, looking first must do.
+	to := resolve(final)
+	err := os.Link(temp, to)
+	if err == nil {
+		_ = os.Remove(temp) // what is left of a run that dies here, the next removes
+		syncFolder(to)
+		return nil
+	}
+	if _, taken := os.Lstat(to); taken == nil || errors.Is(err, fs.ErrExist) {
+		_ = os.Remove(temp)
+		return fmt.Errorf("another run made %s meanwhile: %w", final, ErrExists)
+	}
+	return Rename(temp, final)
 }
 
 // Rename gives a complete, closed temporary file its final name and makes that durable.
@@ -139,11 +161,16 @@ func Rename(temp, final string) error {
 		_ = os.Remove(temp)
 		return fmt.Errorf("naming %s: %w", final, err)
 	}
-	if d, err := os.Open(filepath.Dir(final)); err == nil {
-		_ = d.Sync() // not every file system can sync a folder
+	syncFolder(final)
+	return nil
+}
+
+// syncFolder makes a file's name durable, where the file system can sync a folder.
+func syncFolder(name string) {
+	if d, err := os.Open(filepath.Dir(name)); err == nil {
+		_ = d.Sync()
 		_ = d.Close()
 	}
-	return nil
 }
 
 // Abort closes and removes the file.

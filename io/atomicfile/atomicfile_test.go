@@ -92,6 +92,34 @@ func TestExists(t *testing.T) {
 	}
 }
 
+// Of two runs that write one name at once, the first to end has it; only one that may overwrite takes it over.
+func TestTwoAtOnce(t *testing.T) {
+	dir := t.TempDir()
+	name := filepath.Join(dir, "out.bin")
+	first := write(t, name, "first", false)
+	other := filepath.Join(dir, "of another process")
+	if err := os.WriteFile(other, []byte("second"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := Place(other, name, false); err != nil {
+		t.Fatal(err)
+	}
+	if err := first.Commit(); !errors.Is(err, ErrExists) {
+		t.Errorf("the name was taken meanwhile: %v", err)
+	}
+	got, err := os.ReadFile(name)
+	if left := eventtest.Names(t, dir); err != nil || string(got) != "second" || !slices.Equal(left, []string{"out.bin"}) {
+		t.Errorf("%q, %v, left %v", got, err, left)
+	}
+	forced := write(t, name, "forced", true)
+	if err := forced.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	if got, _ := os.ReadFile(name); string(got) != "forced" {
+		t.Errorf("a forced run left %q", got)
+	}
+}
+
 func TestCommitOfAClosedFileLeavesNothing(t *testing.T) {
 	dir := t.TempDir()
 	f := write(t, filepath.Join(dir, "out.bin"), "x", false)

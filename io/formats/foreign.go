@@ -44,6 +44,7 @@ var foreign = []foreignKind{
 	{0, "Rar!\x1A\x07", ForeignError{"a RAR archive", doUnpack}},
 	{0, "\x04\x22\x4D\x18", ForeignError{"packed by lz4", doUnpack}},
 	{257, "ustar", ForeignError{"a tar archive", doUnpack}},
+	{0, "t,channel,edge\n", ForeignError{"a table of external triggers", "name the recording: evq head --triggers prints its triggers"}},
 	{0, "\x89PNG\r\n\x1A\n", ForeignError{"a PNG image", doVideo}},
 	{0, "\xFF\xD8\xFF", ForeignError{"a JPEG image", doVideo}},
 	{0, "GIF8", ForeignError{"a GIF image", doVideo}},

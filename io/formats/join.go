@@ -8,6 +8,7 @@ import (
 
 	"github.com/evq-project/evq/io/event"
 	"github.com/evq-project/evq/io/format"
+	"github.com/evq-project/evq/io/text"
 )
 
 // Errors about the parts of a recording.
@@ -60,7 +61,7 @@ type judgedPart struct {
 
 // judgePart looks at a part as one of a recording in the format chosen.
 func judgePart(ctx context.Context, f format.File, chosen format.Format, p format.Policy) (judgedPart, error) {
-	if m, err := DetectFile(f); err == nil && m.Format != chosen.Name && m.Confidence >= sureOfPart {
+	if m, err := DetectFile(f); err == nil && m.Format != chosen.Name && m.keepsOut() {
 		return judgedPart{}, fmt.Errorf("%w: it is %s (%s), and the recording is %s", ErrOtherPart, m.Format, m.Why, chosen.Name)
 	}
 	part, err := chosen.Part(f, p)
@@ -77,6 +78,12 @@ func judgePart(ctx context.Context, f format.File, chosen format.Format, p forma
 		err = c.Close()
 	}
 	return judgedPart{part, sensor}, err
+}
+
+// keepsOut reports whether a part that was taken for another format is sure to be of it. No piece of binary words or
+// records reads as lines of events.
+func (m Match) keepsOut() bool {
+	return m.Confidence >= sureOfPart || m.Format == text.Format.Name || m.Format == text.CSV.Name
 }
 
 // differs says what keeps another part from following this one.

@@ -170,6 +170,7 @@ func TestJoinRefuses(t *testing.T) {
 		{evt3, file("evt2.raw", recorded(t, "evt2", g, events)), "", ErrOtherPart, "it is evt2"},
 		{evt3, file("large.raw", recorded(t, "evt3", other, events)), "", ErrOtherPart, "640x480"},
 		{evt3, csv, "evt3", ErrOtherPart, "it is csv"},
+		{evt3, file("bare.csv", []byte("7,3,5,0\n70,30,50,1\n700,4,6,1\n")), "", ErrOtherPart, "it is csv"}, // nothing names its columns
 		{csv, csv, "", ErrNotJoined, "csv: parts of this format cannot be joined"},
 		{file("little.raw", recorded(t, "evt21", g, events)), file("legacy.raw", []byte(legacy)), "", ErrOtherPart, "it has legacy word order, the first part little word order"},
 		{evt3, filepath.Join(dir, "absent.raw"), "", os.ErrNotExist, "absent.raw"},

@@ -28,6 +28,7 @@ type blockSink struct {
 	packer  *packer
 	extent  int64 // rows of these sets
 	windows windowTable
+	sums    *blockSums // nil where nobody asks for them
 	closed  bool
 }
 
@@ -47,14 +48,25 @@ func (o output) open(layouts []tensor.Layout) (tensor.Sink, error) {
 		}
 	}
 	s := &blockSink{layouts: layouts, order: order}
+	if o.sums != nil {
+		if len(layouts) != 1 {
+			return nil, fmt.Errorf("hdf5: %s: checksums of blocks are for one layout, not %d", o.path, len(layouts))
+		}
+		s.sums = &blockSums{to: o.sums, size: layouts[0].Bytes()}
+	}
 	s.target, err = createTarget(o.path, o.force, func(h *hdf5.File) ([]int64, error) { return s.create(h, p) })
 	if err != nil {
 		return nil, err
 	}
 	s.packer = newPacker(s.target, threadsOr(o.threads), false, func(part int) *chunk.Encoder {
 		l := layouts[part]
-		return p.encoder(l.DType.Size(), l.Bytes(), newCZstd())
+		e := p.encoder(l.DType.Size(), l.Bytes(), newCZstd())
+		e.Sums = s.sums != nil
+		return e
 	})
+	if s.sums != nil {
+		s.packer.written = s.sums.put
+	}
 	return s, nil
 }
 
@@ -82,6 +94,9 @@ func (s *blockSink) Write(ctx context.Context, b tensor.Block) error {
 	}
 	if b.Zero { // a chunk that isn't written reads as zeros
 		b.Release()
+		if s.sums != nil {
+			s.sums.put(row, s.sums.ofZeros())
+		}
 		return ctx.Err()
 	}
 	return s.packer.add(ctx, b.Part, row, b.Data, b.Release)

@@ -22,12 +22,17 @@ func Threads(n int) Option { return func(o *output) { o.threads = n } }
 // and its readers expect.
 func Compression(name string) Option { return func(o *output) { o.compression = name } }
 
+// Sums has the CRC-32C (Castagnoli) of the elements of every block put in to, in the order of the blocks. It is complete
+// after Close, and for blocks of one layout only.
+func Sums(to *[]uint32) Option { return func(o *output) { o.sums = to } }
+
 // output is an HDF5 file that is not made before Open.
 type output struct {
 	path        string
 	force       bool
 	threads     int
 	compression string
+	sums        *[]uint32
 }
 
 // Create names the file that blocks go to: dataset data of shape (N, *shape), one block a chunk, as RVT writes

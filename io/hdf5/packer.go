@@ -101,6 +101,7 @@ type job struct {
 	row     int64  // the chunk's first row
 	raw     []byte // the chunk's elements
 	out     []byte // its stored bytes; none where it is all zero
+	sum     uint32 // of its elements, where encoders sum
 	release func()
 	err     error
 	done    chan struct{}
@@ -115,7 +116,8 @@ type packer struct {
 	pending []*job
 	free    []*job
 	most    int
-	dense   bool // chunks of zeros are written too: in a recording, one that is missing is damage
+	written func(row int64, sum uint32) // called for each chunk, in order; may be nil
+	dense   bool                        // chunks of zeros are written too: in a recording, one that is missing is damage
 	err     error
 }
 
@@ -139,6 +141,9 @@ func (p *packer) encode(work <-chan *job) {
 		j.out = j.out[:0]
 		if p.dense || !chunk.AllZero(j.raw) {
 			j.out, j.err = e.Encode(j.out, j.raw)
+			j.sum = e.Sum()
+		} else if e.Sums {
+			j.sum = sumOfZeros(len(j.raw))
 		}
 		j.raw = nil
 		if j.release != nil {
@@ -188,6 +193,9 @@ func (p *packer) writeOldest() {
 	}
 	if err != nil && p.err == nil {
 		p.err = p.target.wrap(err)
+	}
+	if p.written != nil {
+		p.written(j.row, j.sum)
 	}
 	p.free = append(p.free, j)
 }

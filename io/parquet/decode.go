@@ -55,6 +55,8 @@ type decoder struct {
 	ordered  bool // t must rise
 	salvage  bool // damaged row groups are passed over
 	system   *watched
+	only     *[numColumns]bool // the columns that are decoded to count; nil: t, and those of want
+	held     *event.Buffer     // where they are decoded
 
 	group  rowGroup
 	next   int64                              // rows of the group that are decoded
@@ -119,6 +121,9 @@ func (d *decoder) table(k int) *[math.MaxUint16 + 1]uint16 {
 }
 
 func (d *decoder) wants(k int) bool {
+	if d.only != nil {
+		return d.only[k]
+	}
 	return k == colT || d.want.Has([numColumns]event.Columns{colX: event.ColX, colY: event.ColY, colP: event.ColP}[k])
 }
 

@@ -19,7 +19,8 @@ type rowGroup struct {
 	extent event.Box         // holds every event: the whole range where a column has no trustworthy statistics
 	stats  bool              // all columns have them
 	statsT bool
-	sorted bool // the writer says that t rises
+	sorted bool             // the writer says that t rises
+	gaps   [numColumns]bool // rows may lack a value
 }
 
 // rowGroups reads the row groups that hold rows.
@@ -66,6 +67,7 @@ func (g *rowGroup) readStats(rg *metadata.RowGroupMetaData, c columns) error {
 		}
 		lo, hi, ok := minMax(chunk)
 		g.place(k, chunk)
+		g.gaps[k] = rg.Schema.Column(at).MaxDefinitionLevel() > 0 && !complete(chunk)
 		limit := [numColumns]int64{math.MaxInt64, math.MaxUint16, math.MaxUint16, 1}[k]
 		if !ok || lo > hi || k != colT && lo < 0 || hi > limit || k == colT && c.unsigned {
 			g.stats = false
@@ -116,6 +118,16 @@ func minMax(c *metadata.ColumnChunkMetaData) (lo, hi int64, ok bool) {
 		return b2i(s.Min()), b2i(s.Max()), true
 	}
 	return 0, 0, false
+}
+
+// complete reports whether the file says that a column chunk has a value in each row.
+func complete(c *metadata.ColumnChunkMetaData) bool {
+	set, err := c.StatsSet()
+	if err != nil || !set {
+		return false
+	}
+	stats, err := c.Statistics()
+	return err == nil && stats != nil && stats.HasNullCount() && stats.NullCount() == 0
 }
 
 func b2i(b bool) int64 {

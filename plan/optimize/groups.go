@@ -13,7 +13,7 @@ var streamGroup = Rule{
 	Doc:  "windows that do not overlap, without bins between first and last events, are grouped as events come and hold none back",
 	Rewrite: func(n plan.Node) plan.Node {
 		g, ok := n.(*plan.Group)
-		if !ok || g.Stream {
+		if !ok || g.Stream || g.Counted {
 			return nil
 		}
 		in := g.In
@@ -69,7 +69,7 @@ var groupMethod = Rule{
 	Doc:  "groups are found by address where the ranges of their keys are small, and by hashing elsewhere",
 	Rewrite: func(n plan.Node) plan.Node {
 		g, ok := n.(*plan.Group)
-		if !ok || g.Method != plan.PlainGroups {
+		if !ok || g.Method != plan.PlainGroups || g.Counted {
 			return nil
 		}
 		c := *g

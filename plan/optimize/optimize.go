@@ -29,6 +29,7 @@ var Default = []Rule{
 	pushLimits,
 	boxIntoScan,
 	windowBoxIntoScan,
+	countBySource,
 	fuseHistogram,
 	streamGroup,
 	streamWhole,

@@ -32,6 +32,19 @@ func (named) Scan(context.Context, event.Request) (event.Stream, error) {
 	return nil, fmt.Errorf("nobody reads this")
 }
 
+// A counter stands for a store, which counts and is never asked to.
+type counter struct{ named }
+
+func (counter) Count(context.Context, event.Request) (event.Counted, error) {
+	return event.Counted{}, fmt.Errorf("nobody asks this")
+}
+
+// counted counts a store's events that two filters keep.
+func counted() plan.Node {
+	store := &plan.Scan{Source: counter{"drive.parquet"}, Want: event.All}
+	return &plan.Group{In: &plan.Window{In: filter(filter(store, exprs.X.Le(3)), exprs.T.Between(10, 90)), By: plan.Whole{}}, Aggs: counts}
+}
+
 var counts = []plan.Agg{{Name: "count", Func: aggregates.Count}}
 
 func every(in plan.Node) plan.Node {
@@ -82,6 +95,7 @@ var goldens = []struct {
 		filter(filter(scan(), exprs.X.Le(3)), exprs.And(exprs.T.Between(10, 90), exprs.Y.Mod(2).Eq(1)))},
 	{"window_box_into_scan", "windows at given ends need no event before the first or after the last", []Rule{windowBoxIntoScan},
 		&plan.Represent{In: ends(filter(scan(), exprs.P.Eq(1))), Reps: []udf.Representation{stackedhist.Histogram{Bins: 1}}}},
+	{"count_by_source", "a store counts the events of a box itself", []Rule{boxIntoScan, countBySource}, counted()},
 	{"fuse_histogram", "bin, group and dense over windows become one stacked histogram", []Rule{fuseHistogram},
 		histogram(ends(scan()), 2)},
 	{"filter_below_windows", "windows at given ends are the same whatever is filtered; windows of so many events are not", []Rule{filterBelowWindows},
@@ -168,6 +182,30 @@ func TestFuseLeavesOtherPlansAlone(t *testing.T) {
 	}
 	if fuseHistogram.Rewrite(&plan.Represent{In: ends(scan()), Reps: []udf.Representation{stackedhist.Histogram{}}}) != nil {
 		t.Error("a representation was fused")
+	}
+}
+
+// A source counts only what it is told just as the query means it.
+func TestCountLeavesOtherPlansAlone(t *testing.T) {
+	store := &plan.Scan{Source: counter{"drive.parquet"}, Want: event.All}
+	whole := func(in plan.Node) *plan.Window { return &plan.Window{In: in, By: plan.Whole{}} }
+	for why, g := range map[string]*plan.Group{
+		"its source does not count":   {In: whole(scan()), Aggs: counts},
+		"more is asked than a box":    {In: whole(filter(store, exprs.X.Mod(2).Eq(1))), Aggs: counts},
+		"the box leaves out a gap":    {In: whole(filter(store, exprs.Not(exprs.X.Between(5, 9)))), Aggs: counts},
+		"it has groups":               {In: whole(store), Keys: plan.PlaneKeys(1), Aggs: counts},
+		"it leaves events out itself": {In: whole(store), Where: exprs.X.Le(3), Aggs: counts},
+		"another aggregate is asked":  {In: whole(store), Aggs: []plan.Agg{counts[0], {Name: "r", Func: aggregates.Rate}}},
+		"windows have a row each":     {In: every(store), Aggs: counts},
+		"a limit stands between":      {In: whole(&plan.Limit{In: store, N: 5}), Aggs: counts},
+	} {
+		n, _, err := Run(g, Default)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n.(*plan.Group).Counted {
+			t.Errorf("%s, but the source counts: %s", why, plan.Format(n))
+		}
 	}
 }
 

@@ -17,6 +17,9 @@ var projectColumns = Rule{
 			}
 			return project(n, cols)
 		case *plan.Group:
+			if n.Counted {
+				return nil
+			}
 			return project(n, columnsOf(n.Keys, n.Aggs, n.Where))
 		}
 		return nil

@@ -46,8 +46,12 @@ func (Count) Blank() bool { return true }
 // Columns are the coordinates.
 func (Count) Columns() event.Columns { return event.ColX | event.ColY }
 
-// Open readies an encoder for a sensor of size g. It runs on the processor, whatever the device.
-func (c Count) Open(g event.Geometry, _ accel.Device) (udf.Encoder, error) {
+// Open readies an encoder for a sensor of size g. It runs on the device if that counts tables, else
+// on the processor.
+func (c Count) Open(g event.Geometry, d accel.Device) (udf.Encoder, error) {
+	if e, err := c.onDevice(g, d); e != nil || err != nil {
+		return e, err
+	}
 	blocks, err := udf.BlocksOf(c, g)
 	if err != nil {
 		return nil, err

@@ -13,9 +13,9 @@ type encoder struct {
 	udf.Pieces
 	frame     Frame
 	g         event.Geometry
-	part      udf.Part
-	places    *udf.Places
 	slices    udf.Slices
+	count     func(ev udf.Events, slice []byte) error
+	offSensor int64
 
 	data     []byte // the block of the window at hand
 	from, to int64  // the time that its slices divide
@@ -71,17 +71,19 @@ func (e *encoder) add(ev udf.Events) error {
 			}
 		}
 	}
-	return e.places.Runs(ev.Slice(done, len(ev.T)), func(udf.Events, int) {}) // what no slice holds is checked all the same
+	off, err := ev.Slice(done, len(ev.T)).Check(e.g) // what no slice holds
+	e.offSensor += off
+	return err
 }
 
 // advance completes the slices before bin. Each is cleared just before it is counted, while it is near.
 func (e *encoder) advance(bin int) {
 	for e.bin < bin {
 		if e.bin >= 0 && e.frame.Signed {
-			e.rows(e.slice(e.bin), e.bound)
+			e.bound(e.slice(e.bin))
 		}
 		if e.bin++; e.bin < e.frame.Bins {
-			e.rows(e.slice(e.bin), func(rows []byte) { clear(rows) })
+			clear(e.slice(e.bin))
 		}
 	}
 }
@@ -91,34 +93,47 @@ func (e *encoder) slice(bin int) []byte {
 	return e.data[bin*size:][:size]
 }
 
-// rows calls do with the encoder's own rows of a slice.
-func (e *encoder) rows(slice []byte, do func([]byte)) {
-	plane, row := 4*e.g.Height*e.g.Width, 4*e.g.Width
-	for ; len(slice) > 0; slice = slice[plane:] {
-		e.part.Rows(e.g.Height, func(from, to int) { do(slice[from*row : to*row]) })
-	}
-}
-
-// count counts events: by polarity and up to the limit, or ON events up and OFF events down.
-func (e *encoder) count(ev udf.Events, data []byte) error {
-	if e.frame.Signed {
-		return e.places.Runs(ev, func(run udf.Events, n int) {
-			for i, at := range e.places.At[:n] {
-				cell := data[4*int(at):][:4]
-				binary.LittleEndian.PutUint32(cell, binary.LittleEndian.Uint32(cell)+2*uint32(run.P[e.places.Index[i]])-1)
-			}
-		})
-	}
-	limit := uint32(e.frame.limit())
-	return e.places.Runs(ev, func(_ udf.Events, n int) {
-		for _, at := range e.places.At[:n] {
-			cell := data[4*int(at):][:4]
-			binary.LittleEndian.PutUint32(cell, min(binary.LittleEndian.Uint32(cell)+1, limit))
+// countUp counts events by polarity, up to the limit.
+func (e *encoder) countUp(ev udf.Events, data []byte) error {
+	width, height, limit := e.g.Width, e.g.Height, uint32(e.frame.limit())
+	x, y, p := ev.X, ev.Y[:len(ev.X)], ev.P[:len(ev.X)]
+	for i, column := range x {
+		column, row, on := int(column), int(y[i]), uint8(p[i])
+		if column >= width || row >= height {
+			e.offSensor++
+			continue
 		}
-	})
+		if on > 1 {
+			return udf.ErrPolarity
+		}
+		cell := data[4*((int(on)*height+row)*width+column):][:4]
+		if n := binary.LittleEndian.Uint32(cell); n < limit {
+			binary.LittleEndian.PutUint32(cell, n+1)
+		}
+	}
+	return nil
 }
 
-// bound bounds the sums of some rows.
+// countSigned counts ON events up and OFF events down.
+func (e *encoder) countSigned(ev udf.Events, data []byte) error {
+	width, height := e.g.Width, e.g.Height
+	x, y, p := ev.X, ev.Y[:len(ev.X)], ev.P[:len(ev.X)]
+	for i, column := range x {
+		column, row, on := int(column), int(y[i]), uint8(p[i])
+		if column >= width || row >= height {
+			e.offSensor++
+			continue
+		}
+		if on > 1 {
+			return udf.ErrPolarity
+		}
+		cell := data[4*(row*width+column):][:4]
+		binary.LittleEndian.PutUint32(cell, binary.LittleEndian.Uint32(cell)+2*uint32(on)-1)
+	}
+	return nil
+}
+
+// bound bounds the sums of a slice.
 func (e *encoder) bound(data []byte) {
 	if e.frame.Mode == Count && e.frame.Cutoff == 0 {
 		return

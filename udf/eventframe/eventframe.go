@@ -129,42 +129,32 @@ func (f Frame) limit() int32 {
 	return math.MaxInt32
 }
 
-// Open readies an encoder for a sensor of size g. It runs on the processor, whatever the device.
-func (f Frame) Open(g event.Geometry, _ accel.Device) (udf.Encoder, error) {
+// Open readies an encoder for a sensor of size g. It runs on the device if that counts tables, else
+// on the processor.
+func (f Frame) Open(g event.Geometry, d accel.Device) (udf.Encoder, error) {
 	if err := f.Validate(); err != nil {
 		return nil, err
+	}
+	if e, err := f.onDevice(g, d); e != nil || err != nil {
+		return e, err
 	}
 	blocks, err := udf.BlocksOf(f, g)
 	if err != nil {
 		return nil, err
 	}
-	return f.encoder(g, blocks, udf.Part{}), nil
-}
-
-func (f Frame) encoder(g event.Geometry, blocks udf.Blocks, part udf.Part) *encoder {
-	e := &encoder{Pieces: udf.Pieces{Blocks: blocks}, frame: f, g: g, part: part, slices: udf.Slices{Whole: f.Variant == Tonic}}
-	plane := g.Height * g.Width
+	e := &encoder{Pieces: udf.Pieces{Blocks: blocks}, frame: f, g: g, slices: udf.Slices{Whole: f.Variant == Tonic}}
+	e.count = e.countUp
 	if f.Signed {
-		plane = 0
+		e.count = e.countSigned
 	}
-	e.places = udf.NewPlaces(g, part, plane, g.Width, 1)
-	return e
-}
-
-// Divide implements udf.Divisible.
-func (e *encoder) Divide(of int) []udf.GradualEncoder {
-	var out []udf.GradualEncoder
-	for n := range of {
-		out = append(out, e.frame.encoder(e.g, e.Blocks, udf.Part{N: n, Of: of}))
-	}
-	return out
+	return e, nil
 }
 
 func (e *encoder) Encode(ctx context.Context, w event.Windowed, dst []tensor.Block) error {
 	return e.Each(ctx, w, dst, e.window)
 }
 
-func (e *encoder) OffSensor() int64 { return e.places.OffSensor() }
+func (e *encoder) OffSensor() int64 { return e.offSensor }
 func (e *encoder) Close() error     { return nil }
 
 // Notes implements udf.Noter.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
+	"hash/crc32"
 
 	"github.com/klauspost/compress/zlib"
 	"github.com/pierrec/lz4/v4"
@@ -20,7 +21,10 @@ type Encoder struct {
 	Codec    Codec // inside Blosc
 	TypeSize int   // bytes of one element
 	Zstd     ZstdCodec
+	// Sums asks for the CRC-32C of every chunk, which is cheapest while the chunk is looked at anyway.
+	Sums bool
 
+	sum      uint32
 	sparse   sparseEncoder
 	lz4      lz4.Compressor
 	zlib     *zlib.Writer
@@ -29,10 +33,27 @@ type Encoder struct {
 	zero     []byte // a whole block of zeros, compressed
 }
 
+// castagnoli is the polynomial that processors have an instruction for.
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// Sum returns the CRC-32C of the bytes that were encoded last, where Sums was set.
+func (e *Encoder) Sum() uint32 { return e.sum }
+
+// add continues the sum.
+func (e *Encoder) add(src []byte) {
+	if e.Sums {
+		e.sum = crc32.Update(e.sum, castagnoli, src)
+	}
+}
+
 // Encode returns the stored bytes of a chunk, in the memory of dst where that is large enough.
 func (e *Encoder) Encode(dst, src []byte) ([]byte, error) {
 	if e.Zstd == nil {
 		e.Zstd = NewGoZstd()
+	}
+	e.sum = 0
+	if len(e.Filters) == 0 || e.Filters[0].ID != Blosc {
+		e.add(src) // block by block inside Blosc
 	}
 	if len(e.Filters) == 0 {
 		return append(dst[:0], src...), nil
@@ -91,8 +112,10 @@ func (e *Encoder) bloscFrame(dst, src []byte) ([]byte, error) {
 		binary.LittleEndian.PutUint32(dst[bloscHeader+4*i:], uint32(len(dst)))
 		at := len(dst)
 		dst = append(dst, 0, 0, 0, 0)
+		part := src[i*block : min((i+1)*block, len(src))]
+		e.add(part) // it is in the cache when it is compressed
 		var err error
-		if dst, err = e.block(dst, src[i*block:min((i+1)*block, len(src))], block); err != nil {
+		if dst, err = e.block(dst, part, block); err != nil {
 			return nil, err
 		}
 		binary.LittleEndian.PutUint32(dst[at:], uint32(len(dst)-at-4))
