@@ -31,6 +31,12 @@ type Accumulator interface {
 	Reset()
 }
 
+// A Tallied accumulator needs to know nothing of events but how many there are.
+type Tallied interface {
+	// Tally takes in n[i] events of group i, for as many groups as there are.
+	Tally(n []int64)
+}
+
 // A Bounded accumulator holds more than a few numbers for each group, and is told before the first event how many bytes
 // that may be. Where they do not suffice, Add returns an error that says what to do.
 type Bounded interface{ Bound(bytes int64) }

@@ -75,6 +75,7 @@ func TestAccelCheck(t *testing.T) {
 	if rows != 16 || columns != 17 {
 		t.Errorf("%d rows with the rule below the head, %d bars", rows, columns)
 	}
+	has(t, withDriver(t, library, nil, "list", "devices").out, "through its driver alone: stand-in 0, compute capability 7.5, 8 GiB")
 	r = withDriver(t, library, nil, append(smallCheck, "--json", "--device", "cuda:1")...)
 	var rep accelReport
 	if err := json.Unmarshal([]byte(r.out), &rep); err != nil || r.code != exitOK {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/evq-project/evq/accel"
 	"github.com/evq-project/evq/accel/devices"
 	"github.com/evq-project/evq/exprs"
 	"github.com/evq-project/evq/io/formats"
@@ -159,10 +160,22 @@ func deviceItems() []item {
 		i := item{Name: d.Name(), Available: true, Doc: deviceDocs[d.Name()]}
 		if err := d.Probe(); err != nil {
 			i.Available, i.Why = false, err.Error()
+		} else if h, ok := hardwareOf(d); ok {
+			i.Doc += fmt.Sprintf(": %s, compute capability %s, %d GiB", h.Name, h.Capability, h.Memory>>30)
 		}
 		items = append(items, i)
 	}
 	return items
+}
+
+// hardwareOf returns what a device says of itself.
+func hardwareOf(d accel.Device) (h accel.Hardware, ok bool) {
+	described, ok := d.(accel.Described)
+	if !ok {
+		return h, false
+	}
+	h, err := described.Describe()
+	return h, err == nil
 }
 
 func ruleItems() []item {

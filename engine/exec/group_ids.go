@@ -29,6 +29,8 @@ type slotIDs struct {
 	slots  []int32 // group+1, 0 where there is none
 	cells  []int32 // the slot of each group
 	at     []int32 // scratch: the slot of each event
+	tally  int64   // events that are counted in slots, where no group has a number yet
+	rising bool    // groups are numbered in ascending order
 }
 
 // newSlotIDs returns nil where the ranges make more than most slots.
@@ -51,31 +53,12 @@ func newSlotIDs(bins int, ranges []KeyRange, most int64) *slotIDs {
 }
 
 func (s *slotIDs) assign(bin int, keys [][]int64, of []int32) bool {
-	if cap(s.at) < len(of) {
-		s.at = make([]int32, len(of))
+	at := s.address(bin, keys, len(of))
+	if at == nil {
+		return false
 	}
-	at := s.at[:len(of)]
-	base := int32(int64(bin) * s.plane)
-	for i := range at {
-		at[i] = 0
-	}
-	for k, values := range keys {
-		lo, size := s.ranges[k].Lo, s.sizes[k]
-		n := int32(size)
-		values = values[:len(at)]
-		stray := uint64(0)
-		for i, v := range values {
-			d := uint64(v - lo)
-			stray |= (uint64(size) - 1 - d) >> 63 // d >= size
-			stray |= d >> 63
-			at[i] = at[i]*n + int32(d)
-		}
-		if stray != 0 {
-			return false
-		}
-	}
+	s.rising = false
 	for i, cell := range at {
-		cell += base
 		id := s.slots[cell]
 		if id == 0 {
 			s.cells = append(s.cells, cell)
@@ -85,6 +68,88 @@ func (s *slotIDs) assign(bin int, keys [][]int64, of []int32) bool {
 		of[i] = id - 1
 	}
 	return true
+}
+
+// address returns the slot of each of n events, or nil where a key is out of its range.
+func (s *slotIDs) address(bin int, keys [][]int64, n int) []int32 {
+	if cap(s.at) < n {
+		s.at = make([]int32, n)
+	}
+	at := s.at[:n]
+	base := int32(int64(bin) * s.plane)
+	if len(keys) == 0 {
+		for i := range at {
+			at[i] = base
+		}
+	}
+	for k, values := range keys {
+		lo, size := s.ranges[k].Lo, s.sizes[k]
+		n := int32(size)
+		values = values[:len(at)]
+		stray := uint64(0)
+		if k == 0 {
+			for i, v := range values {
+				d := uint64(v - lo)
+				stray |= uint64(size) - 1 - d | d // d >= size
+				at[i] = int32(d)
+			}
+		} else {
+			for i, v := range values {
+				d := uint64(v - lo)
+				stray |= uint64(size) - 1 - d | d
+				at[i] = at[i]*n + int32(d)
+			}
+		}
+		if stray>>63 != 0 {
+			return nil
+		}
+	}
+	if base != 0 && len(keys) > 0 {
+		for i := range at {
+			at[i] += base
+		}
+	}
+	return at
+}
+
+// mostTally bounds the events that are counted in slots.
+const mostTally = 1<<31 - 1
+
+// count counts events in their slots, before any group has a number. It reports false, and has counted nothing, where
+// that is no longer possible: settle numbers the groups then.
+func (s *slotIDs) count(bin int, keys [][]int64, n int) bool {
+	if s.tally > mostTally-int64(n) {
+		return false
+	}
+	at := s.address(bin, keys, n)
+	if at == nil {
+		return false
+	}
+	for i := 0; i < len(at); {
+		cell, run := at[i], i
+		for i++; i < len(at) && at[i] == cell; i++ { // times make long runs of one key
+		}
+		s.slots[cell] += int32(i - run)
+	}
+	s.tally += int64(n)
+	return true
+}
+
+// settle numbers the groups of what was counted in slots, and returns the events of each.
+func (s *slotIDs) settle() []int64 {
+	if s.tally == 0 {
+		return nil
+	}
+	var events []int64
+	for cell, n := range s.slots {
+		if n != 0 {
+			s.cells = append(s.cells, int32(cell))
+			events = append(events, int64(n))
+			s.slots[cell] = int32(len(s.cells))
+		}
+	}
+	s.tally, s.rising = 0, true
+	return events
 }
 
 func (s *slotIDs) len() int { return len(s.cells) }
@@ -101,6 +166,12 @@ func (s *slotIDs) key(id int, dst []int64) (bin int) {
 
 func (s *slotIDs) sorted() []int32 {
 	out := make([]int32, 0, len(s.cells))
+	if s.rising {
+		for id := range s.cells {
+			out = append(out, int32(id))
+		}
+		return out
+	}
 	if len(s.cells) > len(s.slots)/16 {
 		for _, id := range s.slots {
 			if id != 0 {
@@ -124,7 +195,7 @@ func (s *slotIDs) reset() {
 			s.slots[c] = 0
 		}
 	}
-	s.cells = s.cells[:0]
+	s.cells, s.rising = s.cells[:0], false
 }
 
 // tableIDs finds a group by hashing its bin and keys into a table with open addresses.

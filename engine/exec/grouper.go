@@ -18,7 +18,8 @@ type grouper struct {
 	args  [][]int64
 	argOf [][]int // for each aggregate, where its arguments stand in args
 	of    []int32
-	peak  int // the most groups of a window
+	slots *slotIDs // where events are only counted, in the slots of their groups; nil elsewhere
+	peak  int      // the most groups of a window
 }
 
 // Peak returns about the most bytes that groups took: numbers of eight bytes for bin, keys and aggregates, twice.
@@ -79,6 +80,14 @@ func (r *grouper) add(bin int, b event.Batch) error {
 	if cap(r.of) < n {
 		r.of = make([]int32, n)
 	}
+	if r.slots != nil {
+		if r.slots.count(bin, r.keys, n) {
+			return nil
+		}
+		if err := r.settle(); err != nil {
+			return err
+		}
+	}
 	of := r.of[:n]
 	if !r.ids.assign(bin, r.keys, of) {
 		r.ids = r.ids.(*slotIDs).moved()
@@ -90,6 +99,33 @@ func (r *grouper) add(bin int, b event.Batch) error {
 		return &TooManyGroupsError{r.Max}
 	}
 	return r.accumulate(b, of, groups)
+}
+
+// tally makes the grouper count events in the slots of their groups, where that is all that aggregates need and groups
+// are found by address. It pays where windows have many events: all slots are looked at when one ends.
+func (r *grouper) tally() {
+	s, ok := r.ids.(*slotIDs)
+	for _, acc := range r.accs {
+		_, tallied := acc.(udf.Tallied)
+		ok = ok && tallied
+	}
+	if ok {
+		r.slots = s
+	}
+}
+
+// settle numbers the groups of events that were counted in slots, and goes on without that.
+func (r *grouper) settle() error {
+	events := r.slots.settle()
+	r.slots = nil
+	r.peak = max(r.peak, len(events))
+	if r.Max > 0 && len(events) > r.Max {
+		return &TooManyGroupsError{r.Max}
+	}
+	for _, acc := range r.accs {
+		acc.(udf.Tallied).Tally(events)
+	}
+	return nil
 }
 
 func (r *grouper) accumulate(b event.Batch, of []int32, groups int) error {
@@ -122,6 +158,11 @@ func evalInto(room []int64, v interface {
 // flush returns the groups of the window that was taken in, and forgets them. Without keys a window has one group,
 // though it holds no event.
 func (r *grouper) flush(w event.Window) (Groups, error) {
+	if r.slots != nil {
+		if err := r.settle(); err != nil {
+			return Groups{}, err
+		}
+	}
 	g := Groups{Window: w, N: r.ids.len()}
 	if g.N == 0 && len(r.Keys) == 0 && !r.Bin.any() {
 		return r.nothing(w)

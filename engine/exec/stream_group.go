@@ -52,6 +52,9 @@ func (g *StreamGroup) Next(ctx context.Context) (out Groups, err error) {
 		if g.by, err = newGrouper(g.Grouping); err != nil {
 			return out, err
 		}
+		if g.Bounds == nil {
+			g.by.tally()
+		}
 	}
 	for {
 		if g.b.Len() == 0 && !g.done {

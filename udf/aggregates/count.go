@@ -19,6 +19,14 @@ func (c *counts) Add(_ [][]int64, of []int32, groups int) error {
 	return nil
 }
 
+// Tally implements udf.Tallied.
+func (c *counts) Tally(n []int64) {
+	c.n = grown(c.n, len(n), 0)
+	for g, v := range n {
+		c.n[g] += v
+	}
+}
+
 // Values implements udf.Accumulator.
 func (c *counts) Values(_ event.Window, dst *udf.Column) error {
 	dst.Ints = append(dst.Ints, c.n...)

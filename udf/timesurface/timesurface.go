@@ -127,6 +127,9 @@ func (e *encoder) window(w event.Window, all udf.Events, data []byte) error {
 	clear(data)
 	width, height := e.g.Width, e.g.Height
 	ev := all.Slice(w.Lo, w.Hi)
+	if n := len(ev.T); n > len(data)/4/denseShare && udf.Duration(ev.T[0], ev.T[n-1]) < math.MaxUint32 {
+		return e.dense(w.End, ev, data)
+	}
 	t, x, y, p := ev.T, ev.X[:len(ev.T)], ev.Y[:len(ev.T)], ev.P[:len(ev.T)]
 	for i := len(t) - 1; i >= 0; i-- {
 		column, row, on := int(x[i]), int(y[i]), uint8(p[i])
@@ -140,6 +143,34 @@ func (e *encoder) window(w event.Window, all udf.Events, data []byte) error {
 		cell := data[4*((int(on)*height+row)*width+column):][:4]
 		if binary.LittleEndian.Uint32(cell) == 0 {
 			binary.LittleEndian.PutUint32(cell, math.Float32bits(float32(e.curve.At(udf.Duration(t[i], w.End)))))
+		}
+	}
+	return nil
+}
+
+// denseShare is which share of the block's values there must be events for it to pay that every value is gone through.
+const denseShare = 4
+
+// dense makes the block of a window with many events, in which no branch should hang on memory that is far: the values
+// hold the time of the last event first, from 1 on and counted from the window's first, and then what it makes.
+func (e *encoder) dense(end int64, ev udf.Events, data []byte) error {
+	width, height, first := e.g.Width, e.g.Height, ev.T[0]
+	x, y, p := ev.X[:len(ev.T)], ev.Y[:len(ev.T)], ev.P[:len(ev.T)]
+	for i, t := range ev.T {
+		column, row, on := int(x[i]), int(y[i]), uint8(p[i])
+		if column >= width || row >= height {
+			e.offSensor++
+			continue
+		}
+		if on > 1 {
+			return udf.ErrPolarity
+		}
+		binary.LittleEndian.PutUint32(data[4*((int(on)*height+row)*width+column):][:4], uint32(t-first)+1)
+	}
+	for ; len(data) >= 4; data = data[4:] {
+		if d := binary.LittleEndian.Uint32(data); d != 0 {
+			last := first + int64(d-1)
+			binary.LittleEndian.PutUint32(data, math.Float32bits(float32(e.curve.At(udf.Duration(last, end)))))
 		}
 	}
 	return nil

@@ -190,6 +190,10 @@ func (e *encoder) shares(ev udf.Events, places *[block]uint32, shares *[block][2
 // sum adds shares at places, and notes which places are new.
 func (e *encoder) sum(places []uint32, shares *[block][2]float64) {
 	found := len(e.touched)
+	if found == e.most() {
+		e.sumAll(places, shares)
+		return
+	}
 	room := min(found+len(places), e.most()) + 1
 	touched := slices.Grow(e.touched, room-found)[:room]
 	sums, this, next := e.sums, uint(e.bin&1), uint(1-e.bin&1)
@@ -205,6 +209,16 @@ func (e *encoder) sum(places []uint32, shares *[block][2]float64) {
 		pair[next] += share[1]
 	}
 	e.touched = touched[:found]
+}
+
+// sumAll adds shares at places that nobody needs to note.
+func (e *encoder) sumAll(places []uint32, shares *[block][2]float64) {
+	sums, this, next := e.sums, uint(e.bin&1), uint(1-e.bin&1)
+	for i, at := range places {
+		pair, share := sums[at:at+2:at+2], &shares[i&(block-1)]
+		pair[this] += share[0]
+		pair[next] += share[1]
+	}
 }
 
 // most is how many touched places are kept: from there on, going through all pixels is faster.
