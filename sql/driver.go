@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql/driver"
 	"errors"
+	"sync"
 
 	"github.com/evq-project/evq/sql/duck"
 )
@@ -15,6 +16,31 @@ type gate struct {
 	admit    func(text string) (*admitted, error)
 	identify func(driver.Conn) (uint64, error)
 	contexts *duck.Contexts
+	running  running
+}
+
+// running counts the queries that run: what those that failed left behind is reclaimed when none does.
+type running struct {
+	mu      sync.Mutex
+	n       int
+	failed  bool
+	reclaim func()
+}
+
+func (r *running) begin() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.n++
+}
+
+func (r *running) end(err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.failed = r.failed || err != nil
+	if r.n--; r.n == 0 && r.failed {
+		r.reclaim()
+		r.failed = false
+	}
 }
 
 // Connect opens a connection.
@@ -59,7 +85,9 @@ func (c *gated) QueryContext(ctx context.Context, text string, args []driver.Nam
 	if err != nil {
 		return nil, err
 	}
+	c.gate.running.begin()
 	rows, err := c.duckConn.QueryContext(ctx, a.text, args)
+	c.gate.running.end(err)
 	return rows, a.told(err)
 }
 
@@ -68,7 +96,9 @@ func (c *gated) ExecContext(ctx context.Context, text string, args []driver.Name
 	if err != nil {
 		return nil, err
 	}
+	c.gate.running.begin()
 	res, err := c.duckConn.ExecContext(ctx, a.text, args)
+	c.gate.running.end(err)
 	return res, a.told(err)
 }
 
@@ -113,12 +143,16 @@ type gatedStmt struct {
 
 func (s *gatedStmt) QueryContext(ctx context.Context, args []driver.NamedValue) (driver.Rows, error) {
 	s.conn.gate.contexts.Set(ctx, s.conn.id)
+	s.conn.gate.running.begin()
 	rows, err := s.duckStmt.QueryContext(ctx, args)
+	s.conn.gate.running.end(err)
 	return rows, s.query.told(err)
 }
 
 func (s *gatedStmt) ExecContext(ctx context.Context, args []driver.NamedValue) (driver.Result, error) {
 	s.conn.gate.contexts.Set(ctx, s.conn.id)
+	s.conn.gate.running.begin()
 	res, err := s.duckStmt.ExecContext(ctx, args)
+	s.conn.gate.running.end(err)
 	return res, s.query.told(err)
 }

@@ -106,7 +106,7 @@ func (s *Session) prepare(ctx context.Context, connector *duckdb.Connector) erro
 			return fmt.Errorf("sql: %s: %w", text, err)
 		}
 	}
-	s.outer = dbsql.OpenDB(&gate{connector, s.admit, connectionID, contexts})
+	s.outer = dbsql.OpenDB(&gate{connector, s.admit, connectionID, contexts, running{reclaim: budget.Reclaim}})
 	s.closing = append([]func() error{s.outer.Close}, append(s.closing, budget.Free)...)
 	return nil
 }

@@ -136,6 +136,32 @@ func TestSQLErrors(t *testing.T) {
 	}
 }
 
+// What a recording lost is printed, and is the exit code; a query that fails says so rather.
+func TestSQLLosses(t *testing.T) {
+	needSQL(t)
+	whole, err := os.ReadFile(drive(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	cut := fileOf(t, "cut.raw", whole[:len(whole)-1])
+	count := "SELECT count(*) AS n FROM '" + cut + "'"
+	has(t, must(t, exitLosses, "sql", count).errOut, "cut.raw: lost 1 trailing_bytes")
+	has(t, must(t, exitLosses, "sql", count+"; SELECT 1").errOut, "trailing_bytes")
+	has(t, must(t, exitFailed, "sql", count+"; SELECT zz").errOut, "zz")
+	has(t, must(t, exitFailed, "sql", "SELECT 1;\n\nSELECT 2; SELECT\n  zz FROM '"+drive(t)+"'").errOut, "LINE 4:   zz FROM")
+	if r := must(t, 0, "sql", "SELECT count(*) FROM '"+drive(t)+"'"); strings.Contains(r.errOut, "lost") {
+		t.Error(r.errOut)
+	}
+}
+
+// Blocks of a whole sensor fit where no limit is given.
+func TestSQLMemory(t *testing.T) {
+	needSQL(t)
+	q := "SET evq_route = 'off'; SELECT sum(octet_length(b)) AS n FROM (SELECT stacked_histogram(t, x, y, p, 10, 720, 1280, 10) AS b FROM '" + drive(t) + "' GROUP BY t // 50000)"
+	must(t, 0, "sql", q)
+	has(t, must(t, exitFailed, "sql", "--memory", "128MiB", q).errOut, "need more memory than is allowed", "raise the memory limit", "table function")
+}
+
 // The macros work without evq's functions and count what they do.
 func TestSQLMacros(t *testing.T) {
 	needSQL(t)

@@ -105,9 +105,9 @@ func (r *grouper) add(bin int, b event.Batch) error {
 // are found by address. It pays where windows have many events: all slots are looked at when one ends.
 func (r *grouper) tally() {
 	s, ok := r.ids.(*slotIDs)
-	for _, acc := range r.accs {
+	for i, acc := range r.accs {
 		_, tallied := acc.(udf.Tallied)
-		ok = ok && tallied
+		ok = ok && tallied && len(r.Aggs[i].Args) == 0
 	}
 	if ok {
 		r.slots = s

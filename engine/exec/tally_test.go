@@ -16,9 +16,10 @@ func TestTallyAsPlain(t *testing.T) {
 	r := rand.New(rand.NewPCG(8, 1))
 	for round := range 60 {
 		ts := randomTimes(r, 1+r.IntN(600))
+		mean := Agg{aggregates.Mean, []exprs.Value{exprs.X}} // which needs more than the number of events
 		by := Grouping{
 			Keys: []exprs.Value{exprs.X.Add(exprs.Const(-3)), exprs.T.Div(7)}[:r.IntN(3)],
-			Aggs: []Agg{{Func: aggregates.Count}, {Func: aggregates.Rate}},
+			Aggs: []Agg{{Func: aggregates.Count}, {Func: aggregates.Rate}, mean}[:2+r.IntN(2)],
 		}
 		if r.IntN(3) == 0 {
 			by.Where = exprs.X.Lt(5)

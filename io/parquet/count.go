@@ -132,7 +132,7 @@ func (d *decoder) countPiece(box event.Box) (n, remapped int64, err error) {
 	defer d.guarded(&err)
 	defer guard(&err)
 	rows := int(min(pieceLen, d.group.rows-d.next))
-	if d.held == nil {
+	if d.held == nil || d.held.Cap() < rows { // the groups of other writers may grow
 		d.held = event.NewBuffer(int(min(pieceLen, d.group.rows)))
 	}
 	b := d.held

@@ -58,7 +58,7 @@ func intKind(bits int8, signed bool) kind {
 	return kind{physical, schema.NewIntLogicalType(bits, signed)}
 }
 
-// The matrix: of each line, one is taken for a file. All that is here may be met; docs of parquet-format say so.
+// matrix is what parquet-format allows: of each line, one is taken for a file.
 func matrix() [][]dialect {
 	lines := [][]dialect{
 		{property("1.0", parquet.WithVersion(parquet.V1_0)), property("2.4", parquet.WithVersion(parquet.V2_4)), property("2.6", parquet.WithVersion(parquet.V2_6))},
@@ -218,8 +218,34 @@ func inPieces(t *testing.T, s *Store, size int) event.Batch {
 	return out.Batch()
 }
 
+// drawBox draws a box whose sides are values of b.
+func drawBox(r *rand.Rand, b event.Batch) event.Box {
+	box := event.Everything
+	if b.Len() == 0 {
+		return box
+	}
+	at := func() int { return r.IntN(b.Len()) }
+	if r.IntN(2) == 0 {
+		i, j := at(), at()
+		box.T0, box.T1 = b.T()[min(i, j)], b.T()[max(i, j)]
+	}
+	if r.IntN(2) == 0 {
+		v, w := b.X()[at()], b.X()[at()]
+		box.X0, box.X1 = min(v, w), max(v, w)
+	}
+	if r.IntN(2) == 0 {
+		v, w := b.Y()[at()], b.Y()[at()]
+		box.Y0, box.Y1 = min(v, w), max(v, w)
+	}
+	if r.IntN(3) == 0 {
+		box.P0 = b.P()[at()]
+		box.P1 = box.P0
+	}
+	return box
+}
+
 // readBoth holds a file to the events that its writer was given: read by the library, by what stands here, through the
-// policies, and within a box, whose statistics must leave nothing out.
+// policies, and within boxes, of which statistics must leave nothing out and for which counts must be exact.
 func readBoth(t *testing.T, path string, want event.Batch) (fast [numColumns]bool) {
 	t.Helper()
 	keep := format.Policy{OnOffSensor: format.Keep}
@@ -249,15 +275,19 @@ func readBoth(t *testing.T, path string, want event.Batch) (fast [numColumns]boo
 	if d := eventtest.Diff(eventtest.Drain(t, src, event.All), want); d != "" {
 		t.Fatalf("through the policies: %s", d)
 	}
-	if n := want.Len(); n > 1 {
-		box := event.Everything
-		box.T0, box.T1, box.X1, box.P0 = want.T()[n/3], want.T()[n/2], want.X()[n/2], 1
-		got := eventtest.Drain(t, src, event.Request{Box: box})
-		if got.Len() == 0 {
-			got = event.New(nil, nil, nil, nil)
+	r := rand.New(rand.NewPCG(3, uint64(want.Len())))
+	for range 4 {
+		box := drawBox(r, want)
+		exact := within(want, box)
+		got := event.New(nil, nil, nil, nil)
+		if b := eventtest.Drain(t, src, event.Request{Box: box}); b.Len() > 0 {
+			got = within(b, box)
 		}
-		if d := eventtest.Diff(within(got, box), within(want, box)); d != "" {
+		if d := eventtest.Diff(got, exact); d != "" {
 			t.Fatalf("within %v: %s", box, d)
+		}
+		if n, err := s.Count(t.Context(), event.Request{Box: box}); err != nil || n.Events != int64(exact.Len()) {
+			t.Fatalf("%d events are counted within %v, want %d: %v", n.Events, box, exact.Len(), err)
 		}
 	}
 	return fastColumns(t, s)

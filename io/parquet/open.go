@@ -33,13 +33,13 @@ func sniff(f format.File) format.Proof {
 	if _, err := f.ReadAt(head, 0); err != nil || string(head) != magic {
 		return format.Proof{}
 	}
-	s, err := openStore(f, format.Policy{})
+	s, says, err := openFooter(f, format.Policy{})
 	if err != nil {
 		return format.Proof{Confidence: 0.5, Why: "starts with PAR1, but: " + err.Error()}
 	}
-	p := format.Proof{Confidence: 1, Version: s.info.Version, Why: "Parquet with the columns t, x, y, p",
-		Properties: []event.Field{{Key: "events", Value: strconv.FormatInt(s.info.Events, 10)}}}
-	if g := s.info.Geometry; g.Known() {
+	p := format.Proof{Confidence: 1, Version: says.version, Why: "Parquet with the columns t, x, y, p",
+		Properties: []event.Field{{Key: "events", Value: strconv.FormatInt(s.meta.GetNumRows(), 10)}}}
+	if g := says.geometry; g.Known() {
 		p.Properties = append(p.Properties, event.Field{Key: "geometry", Value: g.String()})
 	}
 	return p
@@ -78,29 +78,36 @@ func (s *Store) resize(g event.Geometry) {
 
 func openStore(f format.File, p format.Policy) (_ *Store, err error) {
 	defer guard(&err)
-	s := &Store{file: f, salvage: p.Salvage}
-	if s.polarity, err = polarityOf(p.Polarity); err != nil {
-		return nil, err
-	}
-	r, err := file.NewParquetReader(io.NewSectionReader(f, 0, f.Size), readProps())
+	s, says, err := openFooter(f, p)
 	if err != nil {
-		return nil, fmt.Errorf("%w: the footer, which says where everything lies, cannot be read, so that nothing can be salvaged: %w", err, ErrDamaged)
-	}
-	s.meta = r.MetaData()
-	// Parsed on first use and kept in the footer: it must happen before goroutines share it.
-	s.meta.WriterVersion()
-	if s.columns, err = findColumns(s.meta.Schema); err != nil {
 		return nil, err
 	}
 	if s.groups, err = rowGroups(s.meta, s.columns); err != nil {
 		return nil, err
 	}
-	facts, err := parseFacts(s.meta.KeyValueMetadata())
-	if err != nil {
-		return nil, err
-	}
-	s.describe(facts, p)
+	s.describe(says, p)
 	return s, nil
+}
+
+// openFooter reads what the footer says of the file as a whole.
+func openFooter(f format.File, p format.Policy) (s *Store, says facts, err error) {
+	defer guard(&err)
+	s = &Store{file: f, salvage: p.Salvage}
+	if s.polarity, err = polarityOf(p.Polarity); err != nil {
+		return nil, says, err
+	}
+	r, err := file.NewParquetReader(io.NewSectionReader(f, 0, f.Size), readProps())
+	if err != nil {
+		return nil, says, fmt.Errorf("%w: the footer, which says where everything lies, cannot be read, so that nothing can be salvaged: %w", err, ErrDamaged)
+	}
+	s.meta = r.MetaData()
+	// Parsed on first use and kept in the footer: it must happen before goroutines share it.
+	s.meta.WriterVersion()
+	if s.columns, err = findColumns(s.meta.Schema); err != nil {
+		return nil, says, err
+	}
+	says, err = parseFacts(s.meta.KeyValueMetadata())
+	return s, says, err
 }
 
 // describe sets what is known of the store without decoding it.

@@ -13,10 +13,44 @@
 static const uint64_t MARK = 0x6576715f73746174ull;
 enum { EVENT_BYTES = 13, FEWEST = 16, VECTOR = 2048, AT_ONCE = 512 };
 
-evq_events *evq_new(int64_t *used) {
+// The list of groups is locked for a few instructions at a time.
+static void lock(evq_budget *b) {
+	while (__atomic_test_and_set(&b->locked, __ATOMIC_ACQUIRE)) {
+	}
+}
+
+static void unlock(evq_budget *b) { __atomic_clear(&b->locked, __ATOMIC_RELEASE); }
+
+evq_events *evq_new(evq_budget *b) {
 	evq_events *e = calloc(1, sizeof *e);
-	if (e) e->used = used;
+	if (!e) return NULL;
+	e->budget = b;
+	lock(b);
+	e->next = b->first;
+	if (e->next) e->next->last = e;
+	b->first = e;
+	unlock(b);
 	return e;
+}
+
+static void empty(evq_events *e) {
+	__atomic_sub_fetch(&e->budget->used, e->cap * EVENT_BYTES, __ATOMIC_RELAXED);
+	free(e->t);
+	free(e->x);
+	free(e->y);
+	free(e->p);
+	e->t = NULL;
+	e->x = e->y = NULL;
+	e->p = NULL;
+	e->n = e->cap = 0;
+}
+
+// evq_reclaim frees the events of groups that DuckDB forgot: of a query that was stopped it does not destroy all
+// states. It is called while no query runs. The groups themselves, which are small, stay, should they be destroyed yet.
+void evq_reclaim(evq_budget *b) {
+	lock(b);
+	for (evq_events *e = b->first; e; e = e->next) empty(e);
+	unlock(b);
 }
 
 // evq_grow makes room for need events. It returns 1 where there is no memory and 2 where the limit is reached.
@@ -25,8 +59,8 @@ int evq_grow(evq_events *e, int64_t need, int64_t limit) {
 	int64_t cap = e->cap ? e->cap : FEWEST;
 	while (cap < need) cap *= 2;
 	int64_t more = (cap - e->cap) * EVENT_BYTES;
-	if (__atomic_add_fetch(e->used, more, __ATOMIC_RELAXED) > limit) {
-		__atomic_sub_fetch(e->used, more, __ATOMIC_RELAXED);
+	if (__atomic_add_fetch(&e->budget->used, more, __ATOMIC_RELAXED) > limit) {
+		__atomic_sub_fetch(&e->budget->used, more, __ATOMIC_RELAXED);
 		return 2;
 	}
 	void *t = realloc(e->t, cap * 8);
@@ -38,7 +72,7 @@ int evq_grow(evq_events *e, int64_t need, int64_t limit) {
 	void *p = realloc(e->p, cap);
 	if (p) e->p = p;
 	if (!t || !x || !y || !p) {
-		__atomic_sub_fetch(e->used, more, __ATOMIC_RELAXED);
+		__atomic_sub_fetch(&e->budget->used, more, __ATOMIC_RELAXED);
 		return 1;
 	}
 	e->cap = cap;
@@ -47,11 +81,13 @@ int evq_grow(evq_events *e, int64_t need, int64_t limit) {
 
 void evq_free(evq_events *e) {
 	if (!e) return;
-	__atomic_sub_fetch(e->used, e->cap * EVENT_BYTES, __ATOMIC_RELAXED);
-	free(e->t);
-	free(e->x);
-	free(e->y);
-	free(e->p);
+	evq_budget *b = e->budget;
+	lock(b);
+	if (e->last) e->last->next = e->next;
+	else b->first = e->next;
+	if (e->next) e->next->last = e->last;
+	unlock(b);
+	empty(e);
 	free(e);
 }
 

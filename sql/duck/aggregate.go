@@ -26,21 +26,24 @@ import (
 // A Budget bounds what the groups of all queries of one database hold. DuckDB does not know of that memory.
 type Budget struct {
 	limit int64
-	used  *C.int64_t
+	c     *C.evq_budget
 }
 
 // NewBudget returns a budget of so many bytes. Free it when the database is closed.
 func NewBudget(limit int64) *Budget {
-	return &Budget{limit, (*C.int64_t)(C.calloc(1, 8))}
+	return &Budget{limit, (*C.evq_budget)(C.calloc(1, C.sizeof_evq_budget))}
 }
 
 // Used returns the bytes that are held.
-func (b *Budget) Used() int64 { return atomic.LoadInt64((*int64)(b.used)) }
+func (b *Budget) Used() int64 { return atomic.LoadInt64((*int64)(&b.c.used)) }
 
-// Free frees the budget. It stays where a connection that was not closed still holds groups.
+// Reclaim frees what stopped queries left behind, which DuckDB does not all destroy. No query may run meanwhile.
+func (b *Budget) Reclaim() { C.evq_reclaim(b.c) }
+
+// Free frees the budget. It stays where groups do: those of a connection that was not closed, or that were left behind.
 func (b *Budget) Free() error {
-	if b.Used() == 0 {
-		C.free(unsafe.Pointer(b.used))
+	if b.c.first == nil {
+		C.free(unsafe.Pointer(b.c))
 	}
 	return nil
 }
@@ -235,7 +238,7 @@ func (a *aggregate) begin(chunk mapping.DataChunk, i int) (*C.evq_events, error)
 	if err != nil {
 		return nil, err
 	}
-	e := C.evq_new(a.budget.used)
+	e := C.evq_new(a.budget.c)
 	if e == nil {
 		return nil, a.full()
 	}

@@ -22,14 +22,22 @@ extern int duckdb_add_aggregate_function_to_set(void *, void *);
 extern int duckdb_register_aggregate_function_set(void *, void *);
 
 // evq_events are the events of a group: 13 bytes each, in memory of their own.
-typedef struct {
+typedef struct evq_events {
 	int64_t *t;
 	uint16_t *x, *y;
 	int8_t *p;
 	int64_t n, cap;
 	int32_t params;
-	int64_t *used; // the bytes of all groups of the database
+	struct evq_budget *budget;
+	struct evq_events *next, *last; // of those of the budget
 } evq_events;
+
+// evq_budget are the groups of a database, and the bytes that they hold.
+typedef struct evq_budget {
+	int64_t used;
+	evq_events *first;
+	char locked;
+} evq_budget;
 
 // evq_slot is what DuckDB keeps for a group. The mark tells a state of ours from other memory.
 typedef struct {
@@ -37,7 +45,8 @@ typedef struct {
 	uint64_t mark;
 } evq_slot;
 
-evq_events *evq_new(int64_t *used);
+evq_events *evq_new(evq_budget *b);
+void evq_reclaim(evq_budget *b);
 int evq_grow(evq_events *e, int64_t need, int64_t limit);
 void evq_free(evq_events *e);
 bool evq_guarded(void);

@@ -65,19 +65,19 @@ func (s *sums) Reset() { s.of = s.of[:0] }
 
 type means struct {
 	sums
-	counts
+	number counts
 }
 
 // Add implements udf.Accumulator.
 func (m *means) Add(args [][]int64, of []int32, groups int) error {
-	return errors.Join(m.sums.Add(args, of, groups), m.counts.Add(nil, of, groups))
+	return errors.Join(m.sums.Add(args, of, groups), m.number.Add(nil, of, groups))
 }
 
 // Values implements udf.Accumulator.
 func (m *means) Values(_ event.Window, dst *udf.Column) error {
 	out := floats(dst, len(m.of))
 	for i, w := range m.of {
-		out[i] = quotient(w, m.n[i])
+		out[i] = quotient(w, m.number.n[i])
 	}
 	return nil
 }
@@ -95,5 +95,5 @@ func quotient(w wide, n int64) float64 {
 // Reset implements udf.Accumulator.
 func (m *means) Reset() {
 	m.sums.Reset()
-	m.counts.Reset()
+	m.number.Reset()
 }
