@@ -241,7 +241,8 @@ func (c *nativeColumn) reset() {
 
 // array views a column as one of Arrow's.
 func (c *nativeColumn) array(kind itemKind, rows int) arrow.Array {
-	buffers, of := []*memory.Buffer{nil, memory.NewBufferBytes(arrow.Int64Traits.CastToBytes(c.numbers))}, arrow.DataType(arrow.PrimitiveTypes.Int64)
+	buffers := []*memory.Buffer{nil, memory.NewBufferBytes(arrow.Int64Traits.CastToBytes(c.numbers))}
+	of := arrow.PrimitiveTypes.Int64
 	nulls := 0
 	if kind == isBlock {
 		of = arrow.BinaryTypes.Binary

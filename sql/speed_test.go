@@ -30,7 +30,8 @@ func benchFiles(b *testing.B) (raw, store string, events int64) {
 	dir := b.TempDir()
 	raw, store = filepath.Join(dir, "bench.raw"), filepath.Join(dir, "bench.parquet")
 	g := event.Geometry{Width: 1280, Height: 720}
-	var src event.Source = eventtest.Source(eventtest.Scene(1, benchEvents, g), g, 1<<16)
+	var src event.Source
+	src = eventtest.Source(eventtest.Scene(1, benchEvents, g), g, 1<<16)
 	if name := os.Getenv("EVQ_BENCH_RECORDING"); name != "" {
 		rec, err := engine.Open(name)
 		if err != nil {

@@ -28,7 +28,7 @@ const (
 type foreignKind struct {
 	at    int
 	magic string
-	ForeignError
+	as    ForeignError
 }
 
 // foreign are kinds of files that users have beside recordings. Only what no format claims is looked at.
@@ -60,7 +60,7 @@ func kindOf(f format.File) error {
 	for i := range foreign {
 		k := &foreign[i]
 		if end := k.at + len(k.magic); end <= n && string(head[k.at:end]) == k.magic {
-			return &k.ForeignError
+			return &k.as
 		}
 	}
 	return nil

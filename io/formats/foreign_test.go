@@ -26,8 +26,8 @@ func TestForeignKinds(t *testing.T) {
 		}
 		_, err := Open(t.Context(), path, "", format.Policy{})
 		var named *ForeignError
-		if !errors.As(err, &named) || !errors.Is(err, format.ErrUnknown) || named.Kind != k.Kind || !strings.Contains(err.Error(), k.Do) {
-			t.Errorf("%s: %v", k.Kind, err)
+		if !errors.As(err, &named) || !errors.Is(err, format.ErrUnknown) || named.Kind != k.as.Kind || !strings.Contains(err.Error(), k.as.Do) {
+			t.Errorf("%s: %v", k.as.Kind, err)
 		}
 	}
 }

@@ -52,6 +52,26 @@ func BenchmarkScan(b *testing.B) {
 	}
 }
 
+// A range and a region are counted; DuckDB counts the same in docs/bench/queries.py.
+func BenchmarkCount(b *testing.B) {
+	rec := eventtest.Scene(1, 8<<20, hd)
+	s := mustOpen(b, write(b, rec, 64<<10, format.CreateOptions{}))
+	mid, part := event.Everything, event.Everything
+	mid.T0 = rec.T()[rec.Len()/2]
+	mid.T1 = mid.T0 + 50_000
+	part.X0, part.X1, part.Y0, part.Y1 = 320, 959, 180, 539
+	for name, box := range map[string]event.Box{"range": mid, "region": part} {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				if n, err := s.Count(b.Context(), event.Request{Box: box, Threads: 1}); err != nil || n.Events == 0 {
+					b.Fatal(n, err)
+				}
+			}
+			report(b, rec.Len())
+		})
+	}
+}
+
 func report(b *testing.B, events int) {
 	b.ReportMetric(float64(events)*float64(b.N)/b.Elapsed().Seconds()/1e6, "Mevents/s")
 }

@@ -100,3 +100,21 @@ func TestCountReadsLittle(t *testing.T) {
 		t.Errorf("%d events are counted of row groups that are lost (%v)", got.Events, err)
 	}
 }
+
+// The statistics of a store are what the library reads in it.
+func TestOwnStatistics(t *testing.T) {
+	b := eventtest.Recording(5, 2*groupLen+100, sensor)
+	s := mustOpen(t, write(t, b, 50_000, format.CreateOptions{}))
+	for i := range s.groups {
+		for k, at := range s.columns.at {
+			chunk, err := s.meta.RowGroup(i).ColumnChunk(at)
+			if err != nil {
+				t.Fatal(err)
+			}
+			lo, hi, ok := ownMinMax(s.meta, i, at)
+			if l, h, set := minMax(chunk); !ok || !set || lo != l || hi != h {
+				t.Errorf("%s of row group %d: %d to %d (%t), the library says %d to %d (%t)", columnNames[k], i, lo, hi, ok, l, h, set)
+			}
+		}
+	}
+}

@@ -82,7 +82,7 @@ func openStore(f format.File, p format.Policy) (_ *Store, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if s.groups, err = rowGroups(s.meta, s.columns); err != nil {
+	if s.groups, err = rowGroups(s.meta, s.columns, says.version != ""); err != nil {
 		return nil, err
 	}
 	s.describe(says, p)

@@ -29,7 +29,7 @@ func appendDelta(dst []byte, t []int64) []byte {
 	for at := 1; at < len(t); at += deltaBlock {
 		now := t[at:min(at+deltaBlock, len(t))]
 		before := t[at-1:][:len(now)]
-		least, used := int64(now[0]-before[0]), d[:len(now)]
+		least, used := now[0]-before[0], d[:len(now)]
 		for i, v := range now {
 			step := v - before[i]
 			used[i], least = uint64(step), min(least, step)

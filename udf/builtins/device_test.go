@@ -78,7 +78,7 @@ func encoded(t *testing.T, rep udf.Representation, d accel.Device, w event.Windo
 	}
 	var blocks []tensor.Block
 	for range w.Windows {
-		blocks = append(blocks, tensor.Block{Data: bytes.Repeat([]byte{0x5a}, int(rep.Layout(sensor).Bytes()))})
+		blocks = append(blocks, tensor.Block{Data: bytes.Repeat([]byte{0x5a}, rep.Layout(sensor).Bytes())})
 	}
 	for range 2 {
 		if err := e.Encode(context.Background(), w, blocks); err != nil {
