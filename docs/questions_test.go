@@ -161,4 +161,11 @@ evq query small.parquet --agg 'count, max(x), max(y)'`,
 		code:     behindMask,
 		on:       "lab.raw",
 	},
+	{
+		question: "Where do nearly all events have one polarity?",
+		say:      "Columns may be computed from aggregates, and `--having` keeps the rows for which a condition holds.",
+		shell:    `evq query lab.raw --group 'tile(8)' --agg 'count, sum(p)/count as on_share' --having 'count >= 10 and not on_share between 0.3 and 0.7'`,
+		code:     oneSided,
+		on:       "lab.raw",
+	},
 }

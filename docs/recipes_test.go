@@ -217,3 +217,19 @@ func asking(rec *engine.Recording) (engine.Table, error) {
 		Group(exprs.P).
 		Agg(engine.Agg(aggregates.Count), engine.Agg(aggregates.Mean, exprs.X).As("cx")), nil
 }
+
+func oneSided(rec *engine.Recording) (engine.Table, error) {
+	columns, err := engine.Aggregates("count, sum(p)/count as on_share")
+	if err != nil {
+		return engine.Table{}, err
+	}
+	condition, err := engine.Having("count >= 10 and not on_share between 0.3 and 0.7")
+	if err != nil {
+		return engine.Table{}, err
+	}
+	return rec.Frame().
+		Group(exprs.Y.Div(8), exprs.X.Div(8)).
+		Named("tile_y", "tile_x").
+		Having(condition).
+		Agg(columns...), nil
+}

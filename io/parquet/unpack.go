@@ -54,15 +54,14 @@ func unpackLanes(dst []uint16, data []byte, width uint, limit uint64) (over uint
 	full := lanesHigh | limit*lanes // less a lane, the highest bit stays unless the lane is above the limit
 	left := uint64(lanesHigh)
 	from, to := unsafe.Pointer(unsafe.SliceData(data)), unsafe.Pointer(unsafe.SliceData(dst))
-	for range len(dst) / 8 {
-		a := load(from)
-		b := load(unsafe.Add(from, middle)) >> shift
+	for i := range uint(len(dst) / 8) { // no pointer is kept from turn to turn: behind the last it would leave its slice
+		a := load(unsafe.Add(from, i*width))
+		b := load(unsafe.Add(from, i*width+middle)) >> shift
 		a = a&mask | a>>w1&mask<<16 | a>>w2&mask<<32 | a>>w3&mask<<48
 		b = b&mask | b>>w1&mask<<16 | b>>w2&mask<<32 | b>>w3&mask<<48
 		left &= full - a
 		left &= full - b
-		*(*[2]uint64)(to) = [2]uint64{a, b}
-		from, to = unsafe.Add(from, width), unsafe.Add(to, 16)
+		*(*[2]uint64)(unsafe.Add(to, 16*i)) = [2]uint64{a, b}
 	}
 	return left&lanesHigh ^ lanesHigh
 }
@@ -83,10 +82,9 @@ func sums(dst []int64, data []byte, width int, last, least int64) (int64, int) {
 	middle, shift := w/2, 4*w&7
 	from := unsafe.Pointer(unsafe.SliceData(data))
 	for i := range groups {
-		to := dst[8*i:][:8:8]
-		a := load(from)
-		b := load(unsafe.Add(from, middle)) >> shift
-		from = unsafe.Add(from, width)
+		to, at := dst[8*i:][:8:8], uint(i)*w
+		a := load(unsafe.Add(from, at))
+		b := load(unsafe.Add(from, at+middle)) >> shift
 		t0 := last + int64(a&mask) + least
 		t1 := t0 + int64(a>>w1&mask) + least
 		t2 := t1 + int64(a>>w2&mask) + least
@@ -150,13 +148,12 @@ func narrowBits(dst []int8, src []uint16) bool {
 		n = len(src) &^ 7
 		from, to := unsafe.Pointer(unsafe.SliceData(src)), unsafe.Pointer(unsafe.SliceData(dst))
 		seen := uint64(0)
-		for range n / 8 {
-			a, b := load(from), load(unsafe.Add(from, 8))
+		for i := range n / 8 {
+			a, b := load(unsafe.Add(from, 16*i)), load(unsafe.Add(from, 16*i+8))
 			seen |= a | b
 			a = (a | a>>8) & 0x0000FFFF0000FFFF // two bytes of two numbers each
 			b = (b | b>>8) & 0x0000FFFF0000FFFF
-			*(*[2]uint32)(to) = [2]uint32{uint32(a | a>>16), uint32(b | b>>16)}
-			from, to = unsafe.Add(from, 16), unsafe.Add(to, 8)
+			*(*[2]uint32)(unsafe.Add(to, 8*i)) = [2]uint32{uint32(a | a>>16), uint32(b | b>>16)}
 		}
 		if seen&^lanes != 0 {
 			return false
