@@ -100,7 +100,7 @@ func (a *app) globalFlags(root *cobra.Command) {
 	f.CountVarP(&a.verbose, "verbose", "v", "log more; twice logs all")
 	f.IntVar(&a.threads, "threads", 0, "goroutines that work at once, `N` (default one per CPU)")
 	a.memory = engine.DefaultMemory
-	valueFlag(root, &a.memory, parseBytes, "memory", "512MiB", "`BYTES` that evq may hold")
+	valueFlag(root, &a.memory, parseBytes, "memory", "512MiB", "`BYTES` that evq may hold; sql: more, unless given")
 	a.profile.flags(root)
 }
 

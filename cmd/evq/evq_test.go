@@ -169,7 +169,7 @@ func TestWrongUse(t *testing.T) {
 		want string
 	}{
 		{[]string{"cnvert"}, `there is no verb "cnvert"; did you mean convert?`},
-		{[]string{"zzzzzz"}, "there are bench, check, completion, conformance, convert"},
+		{[]string{"zzzzzz"}, "there are accel, bench, check, completion, conformance, convert"},
 		{[]string{"convert"}, "takes a recording"},
 		{[]string{"convert", raw}, "-o drive.parquet"},
 		{[]string{"convert", raw, raw, "-o", out}, "need a folder"},
