@@ -14,6 +14,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/duckdb/duckdb-go/v2"
 
+	"github.com/evq-project/evq/accel/acceltest"
 	"github.com/evq-project/evq/engine"
 	"github.com/evq-project/evq/io/event"
 	"github.com/evq-project/evq/io/event/eventtest"
@@ -53,7 +54,7 @@ func benchFiles(b *testing.B) (raw, store string, events int64) {
 // timed reports how many events a way of asking reads in a second of time, and of CPU time.
 func timed(b *testing.B, name string, events int64, do func() error) {
 	b.Run(name, func(b *testing.B) {
-		cpu := cpuTime()
+		cpu := acceltest.ProcessorTime()
 		for b.Loop() {
 			if err := do(); err != nil {
 				b.Fatal(err)
@@ -61,7 +62,7 @@ func timed(b *testing.B, name string, events int64, do func() error) {
 		}
 		n := float64(events) * float64(b.N) / 1e6
 		b.ReportMetric(n/b.Elapsed().Seconds(), "Mevents/s")
-		b.ReportMetric(n/(cpuTime()-cpu).Seconds(), "Mevents/cpu-s")
+		b.ReportMetric(n/(acceltest.ProcessorTime()-cpu).Seconds(), "Mevents/cpu-s")
 		b.ReportMetric(0, "ns/op")
 	})
 }

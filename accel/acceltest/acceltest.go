@@ -46,26 +46,35 @@ func Check(t testing.TB, d accel.Device, c Case) {
 	if err != nil {
 		t.Fatalf("%s: opening %+v: %v", c.Name, c.Grid, err)
 	}
-	defer func() {
-		if err := k.Close(); err != nil {
-			t.Errorf("%s: closing: %v", c.Name, err)
-		}
-	}()
 	want, wantOff := Want(c.Grid, c.Job)
-	got := bytes.Repeat([]byte{0xa5}, len(want))
-	for range 2 {
-		off, err := k.Scatter(context.Background(), c.Job, got)
-		if err != nil {
-			t.Fatalf("%s: %v", c.Name, err)
-		}
-		if off != wantOff {
-			t.Errorf("%s: %d events off the sensor, want %d", c.Name, off, wantOff)
-		}
+	checkKernel(t, c.Name, k, c.Job, wantOff, len(want), func(got []uint8) {
 		for i := range want {
 			if got[i] != want[i] {
 				t.Fatalf("%s: %+v: %s = %d, want %d", c.Name, c.Grid, cell(c.Grid, i), got[i], want[i])
 			}
 		}
+	})
+}
+
+// checkKernel runs a job twice on a kernel, into size bytes of dirty memory, hands the result to compare each time, and
+// closes the kernel.
+func checkKernel(t testing.TB, name string, k accel.Kernel, job accel.Job, wantOff int64, size int, compare func(got []uint8)) {
+	t.Helper()
+	defer func() {
+		if err := k.Close(); err != nil {
+			t.Errorf("%s: closing: %v", name, err)
+		}
+	}()
+	got := bytes.Repeat([]byte{0xa5}, size)
+	for range 2 {
+		off, err := k.Scatter(context.Background(), job, got)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if off != wantOff {
+			t.Errorf("%s: %d events off the sensor, want %d", name, off, wantOff)
+		}
+		compare(got)
 	}
 }
 

@@ -1,7 +1,6 @@
 package acceltest
 
 import (
-	"bytes"
 	"context"
 	"encoding/binary"
 	"fmt"
@@ -43,27 +42,14 @@ func CheckTable(t testing.TB, d accel.Tabler, c TableCase) {
 	if err != nil {
 		t.Fatalf("%s: opening %+v: %v", c.Name, c.Table, err)
 	}
-	defer func() {
-		if err := k.Close(); err != nil {
-			t.Errorf("%s: closing: %v", c.Name, err)
-		}
-	}()
 	want, wantOff := WantTable(c.Table, c.Job)
-	got := bytes.Repeat([]byte{0xa5}, len(want))
-	for range 2 {
-		off, err := k.Scatter(context.Background(), c.Job, got)
-		if err != nil {
-			t.Fatalf("%s: %v", c.Name, err)
-		}
-		if off != wantOff {
-			t.Errorf("%s: %d events off the sensor, want %d", c.Name, off, wantOff)
-		}
+	checkKernel(t, c.Name, k, c.Job, wantOff, len(want), func(got []uint8) {
 		for i := 0; i < len(want); i += 4 {
 			if g, w := int32(binary.LittleEndian.Uint32(got[i:])), int32(binary.LittleEndian.Uint32(want[i:])); g != w {
 				t.Fatalf("%s: %+v: count %d of window %d = %d, want %d", c.Name, c.Table, i/4%c.Table.Len(), i/4/c.Table.Len(), g, w)
 			}
 		}
-	}
+	})
 }
 
 // WantTable counts a job in the obvious way. It returns also how many events are left out.

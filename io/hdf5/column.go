@@ -253,7 +253,7 @@ func (e elem) allOnes() uint64 { return math.MaxUint64 >> (64 - 8*e.size) }
 // polarities converts to 0 = OFF and 1 = ON.
 func (c column) polarities(dst []int8, src []byte, rule polarityRule, first int64) (remap, error) {
 	src = src[:len(dst)*c.elem.size]
-	if c.elem.size == 1 && rule != polarityPM1 && plain01(dst, src) || c.elem.size == 2 && !c.elem.big && rule != polarityPM1 && plain01Wide(dst, src) {
+	if rule != polarityPM1 && c.plain(dst, src) {
 		return remap{}, nil
 	}
 	var r remap
@@ -292,6 +292,18 @@ func polarityHelp(rule polarityRule) string {
 		return "polarities are -1 or 1; use --polarity-encoding auto or nonzero"
 	}
 	return "polarities are 0, 1 or -1; use --polarity-encoding nonzero"
+}
+
+// plain copies polarities that are all stored as 0 or 1, where the type has a fast way; elsewhere, or where one is not, it
+// returns false.
+func (c column) plain(dst []int8, src []byte) bool {
+	switch {
+	case c.elem.size == 1:
+		return plain01(dst, src)
+	case c.elem.size == 2 && !c.elem.big:
+		return plain01Wide(dst, src)
+	}
+	return false
 }
 
 // plain01 copies polarities that are all 0 or 1; where one is not it returns false.

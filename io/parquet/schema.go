@@ -33,7 +33,6 @@ var ErrDamaged = errors.New("the file is damaged; convert the recording again")
 // A layout is how one kind of table is laid out in Parquet.
 type layout struct {
 	schema *schema.Schema
-	root   *schema.GroupNode
 	props  *parquet.WriterProperties
 	codec  codec
 }
@@ -72,7 +71,7 @@ func newLayout(name, compression string, fields schema.FieldList, opts ...parque
 	if err != nil {
 		return layout{}, err
 	}
-	return layout{schema.NewSchema(root), root, parquet.NewWriterProperties(opts...), c}, nil
+	return layout{schema.NewSchema(root), parquet.NewWriterProperties(opts...), c}, nil
 }
 
 // guard turns a panic into an error. The Parquet library panics on many kinds of damaged bytes (an index out

@@ -23,7 +23,7 @@ type group struct {
 func encodeGroup(l layout, buf *bytes.Buffer, write func(file.SerialRowGroupWriter) error) (g group, err error) {
 	defer guard(&err)
 	buf.Reset()
-	w, err := file.NewParquetWriterWithError(buf, l.root, file.WithWriterProps(l.props))
+	w, err := file.NewParquetWriterWithError(buf, l.schema.Root(), file.WithWriterProps(l.props))
 	if err != nil {
 		return group{}, err
 	}
